@@ -21,6 +21,7 @@ import { createChainBreakRecorder } from './chain/chain-breaks.ts';
 import { createChainVerifier } from './chain/chain-verification.ts';
 import { readEvidenceKeys } from './chain/evidence-keys.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { createAttestedPlanes } from './data-planes/attested-planes.ts';
 import { createDataPlaneService } from './data-planes/data-plane-service.ts';
 import { createSealedFactTurns } from './data-planes/sealed-facts.ts';
 import { createApprovalCheck } from './escalations/approval-check.ts';
@@ -139,6 +140,11 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     () => serviceKeys.forget(),
   );
   const keyProviders = createKeyProviders(masterKey, createConfiguredProviders(config));
+  const lookups = createLookups(connections);
+  const attestations = createRowAttestations(serviceKeys);
+  const attestedPlanes = createAttestedPlanes({
+    ...{ db, attestations, lookups, changes, registry, log, now },
+  });
   return {
     config,
     log,
@@ -152,9 +158,11 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     changes,
     db,
     masterKey,
-    lookups: createLookups(connections),
+    lookups,
     serviceKeys,
-    attestations: createRowAttestations(serviceKeys),
+    attestations,
+    attestedPlanes,
+    prepareTargets: attestedPlanes.prepareTargets,
     keyProviders,
     dataKeys: createDataKeys({ db, providers: keyProviders, now }),
     payloadSealingKey: createPayloadSealingKey({ db, masterKey }),
@@ -191,6 +199,7 @@ async function createIdentity(deps: CoreDeps, platform: Platform) {
   const guards = createGuards({
     authenticateAdmin: adminTokens.authenticate,
     lookups,
+    isGenuineToken: platform.attestedPlanes.isGenuine,
     db,
     metricsToken: config.metricsToken?.reveal(),
     isProduction: config.env === 'production',
@@ -235,6 +244,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     feedKeys,
     keyHistory: () => readFollowedHistory(serviceKeys),
     facts: features,
+    attestedPlanes: platform.attestedPlanes,
     changes,
     onNewerRules: bundles.noteNewerRevision,
     onAdminHeads: createAdminHeadCheck({ db, breaks, feedKeys }).check,

@@ -9,6 +9,7 @@ import {
 } from '@governance/shared/bundle-signature';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
+import { attestRows } from '../../../tests/support/attested-planes.ts';
 import { findNativeOpa, NO_NATIVE_OPA, startNativeOpa } from '../../../tests/support/native-opa.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { TenantScope } from '../platform/tenant-scope.ts';
@@ -27,6 +28,7 @@ async function aToken(
       data: { tenantId, id: uuidv7(), label: 'one', tokenHash: hash('sha256', token), ...given },
     }),
   );
+  await attestRows(controlPlane, { ...scope, tenantId }, controlPlane.attestedPlanes);
   return token;
 }
 

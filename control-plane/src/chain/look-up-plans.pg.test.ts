@@ -7,11 +7,13 @@ import type { PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { auditStore } from '../audit/audit-store.ts';
+import { PLANE_CHANGES, readEndings } from '../data-planes/plane-records.ts';
 import type { EvidenceRequest } from '../evidence/export/evidence-request.ts';
 import { listSelected } from '../evidence/export/selected-records.ts';
 import { Prisma } from '../platform/generated/client.ts';
+import { newestSince } from '../platform/newest-records.ts';
 import { systemScope, type TenantTransaction } from '../platform/tenant-scope.ts';
-import { newestSince } from '../policies/newest-records.ts';
+import { POLICY_CHANGES } from '../policies/newest-records.ts';
 import { recordsOf } from './records-of.ts';
 
 const test = await testDatabase();
@@ -241,22 +243,28 @@ describe('the list of what data loss prevention blocked', () => {
   });
 });
 
-describe('the newest records about policies', () => {
+describe.each([
+  { of: 'policies', kind: POLICY_CHANGES, change: 'policy_updated', other: 'policy_change_x' },
+  {
+    ...{ of: 'data planes', kind: PLANE_CHANGES },
+    ...{ change: 'data_plane_updated', other: 'data_plane_token_renewed' },
+  },
+])('the newest records about $of', ({ kind, change, other }) => {
   const CHANGES = 5;
   const ADMIN = 2_000;
-  const policyId = idOf(7);
+  const id = idOf(7);
 
-  /** Appends admin records; the first are changes of one policy. */
+  /** Appends admin records; the first are changes of one row. */
   const act = ({ tenantId, stream }: Ledger, from: number, to: number) =>
     test.superuser.query(
       `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
          event_time, hash, prev_hash, bytes)
        SELECT $1, now(), n, $2, 1, n, 'admin_action', gen_random_uuid(),
          $3::timestamptz + n * interval '1 ms', repeat('a', 64), repeat('b', 64),
-         convert_to('{"action":"' || CASE WHEN n <= $6 THEN 'policy_updated' ELSE 'policy_change_x' END
-           || '","details":"' || repeat('c', 700) || '","target":"policy/' || $7 || '"}', 'utf8')
+         convert_to('{"action":"' || CASE WHEN n <= $6 THEN $8 ELSE $9 END
+           || '","details":"' || repeat('c', 700) || '","target":"' || $7 || '"}', 'utf8')
        FROM generate_series($4::int, $5::int) n`,
-      [tenantId, stream, new Date(BEGAN), from, to, CHANGES, policyId],
+      [tenantId, stream, new Date(BEGAN), from, to, CHANGES, `${kind.target}${id}`, change, other],
     );
 
   it.each([
@@ -266,7 +274,7 @@ describe('the newest records about policies', () => {
   ])('are found without the other admin records, %s', async (_, early) => {
     const ledger = newLedger();
     await onConnection(ledger.tenantId, async (client) => {
-      const asked = newestSince(ledger.tenantId, [policyId], 0n);
+      const asked = newestSince(ledger.tenantId, kind, [id], 0n);
       await act(ledger, 1, 20);
       await countRead(client, asked);
       if (early) await test.superuser.query(early);
@@ -280,5 +288,28 @@ describe('the newest records about policies', () => {
     await test.superuser.query(
       `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
     );
+  });
+});
+
+describe('the records that end data planes and tokens', () => {
+  it('are found without the other admin records', async () => {
+    const { tenantId, stream } = newLedger();
+    const ends = 5;
+    await onConnection(tenantId, async (client) => {
+      const asked = await queryOf(tenantId, readEndings);
+      await test.superuser.query(
+        `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
+           event_time, hash, prev_hash, bytes)
+         SELECT $1, now(), n, $2, 1, n, 'admin_action', gen_random_uuid(), now(), repeat('a', 64),
+           repeat('b', 64), convert_to('{"action":"data_plane_token_' ||
+             CASE WHEN n <= $3 THEN 'revoked' ELSE 'renewed' END || '"}', 'utf8')
+         FROM generate_series(1, 2000) n`,
+        [tenantId, stream, ends],
+      );
+      expect(await countRead(client, asked)).toBeLessThan(10 * ends);
+      const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
+      expect(rows).toHaveLength(ends);
+    });
+    await test.superuser.query('TRUNCATE ledger_records');
   });
 });

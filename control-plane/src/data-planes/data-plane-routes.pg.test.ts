@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
+import { attestRows } from '../../../tests/support/attested-planes.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 
 let now = new Date('2026-03-01T12:00:00.000Z');
@@ -37,6 +38,7 @@ async function tokenOf(deploymentId: string): Promise<string> {
     deploymentId,
     issued.id,
   ]);
+  await attestRows(test, scope, controlPlane.attestedPlanes);
   return issued.token;
 }
 

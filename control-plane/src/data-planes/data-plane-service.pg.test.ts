@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { testAttestedPlanes } from '../../../tests/support/attested-planes.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { createDataPlaneService } from './data-plane-service.ts';
@@ -10,6 +11,7 @@ import { createLocalLink, type LocalLinkParts } from './local-link.ts';
 
 const test = await testDatabase();
 const { db } = test;
+const attestedPlanes = testAttestedPlanes(test);
 const BUNDLE_KEY = { kty: 'EC', kid: 'k1', alg: 'ES256', use: 'sig' as const };
 const KEY_HISTORY = { keys: [], rotations: [] };
 const FEED_KEY = { kty: 'OKP', kid: 'k2', alg: 'EdDSA', use: 'sig' as const };
@@ -32,6 +34,7 @@ function aService() {
       },
       takeBackFacts: async () => undefined,
     },
+    attestedPlanes,
     changes: { publish: () => undefined },
     now: () => new Date(),
   });
@@ -158,6 +161,7 @@ describe('registration', () => {
         addFactsForDataPlane: () => Promise.reject(new Error('no master key')),
         takeBackFacts: async () => undefined,
       },
+      attestedPlanes,
       changes: { publish: () => undefined },
       now: () => new Date(),
     });

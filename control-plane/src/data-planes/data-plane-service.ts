@@ -21,6 +21,7 @@ import {
   type TenantScope,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
+import type { AttestedPlanes } from './attested-planes.ts';
 import {
   bundleRevisionOf,
   type DataPlane,
@@ -32,6 +33,9 @@ import { type RegisteredKeys, readKeys, toPublicMembers } from './data-plane-key
 import { type DataPlaneDescription, dataPlaneStore } from './data-plane-store.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 import { createHeartbeatReceiver, type ReceiveHeartbeat } from './heartbeat-receiver.ts';
+import type { Attester } from './plane-adoption.ts';
+import { findPlaneFaults, type RowFault } from './plane-records.ts';
+import { type PlaneRow, planeDetails, planeStatement, planeTarget } from './plane-statements.ts';
 import { type UnregisteredPlane, unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
 /**
@@ -49,6 +53,7 @@ export interface DataPlaneServiceDeps {
   /** The history of the keys of both kinds, with the statements that link them. */
   keyHistory(): Promise<KeyHistory>;
   facts: Pick<FeatureList, 'addFactsForDataPlane' | 'takeBackFacts'>;
+  attestedPlanes: Pick<AttestedPlanes, 'prepare'>;
   changes: Pick<ChangeBus, 'publish'>;
   /** Called when a data plane uses rules newer than any stored here. */
   onNewerRules?(tenantId: string, revision: number): void;
@@ -102,12 +107,12 @@ export interface DataPlaneService {
   ): Promise<RegistrationAnswer>;
   /**
    * Registers a data plane, in a transaction that holds `lockRegistrations`. The caller has
-   * verified the proof.
+   * verified the proof. Registering again is the remedy where a hand wrote into the row.
    *
    * @throws AppError VALIDATION_FAILED, DATA_PLANE_REVOKED, DATA_PLANE_FORKED,
    *   DATA_PLANE_LIMIT_REACHED
    */
-  register(tx: TenantTransaction, request: RegistrationRequest): Promise<Registered>;
+  register(tx: TenantTransaction, request: RegistrationRequest, by: Attester): Promise<Registered>;
   /** The keys that a data plane may trust, as registration returns them. */
   trustKeys(): Promise<Pick<RegistrationAnswer, 'bundle_keys' | 'feed_keys' | 'key_history'>>;
   /**
@@ -123,17 +128,21 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
   async function register(
     tx: TenantTransaction,
     request: RegistrationRequest,
-    { isLocal }: { isLocal: boolean },
+    { isLocal, ...by }: Attester & { isLocal: boolean },
   ): Promise<Registered> {
     const store = dataPlaneStore(tx);
     const description = describe(request, readKeys(request));
     const signingKey = JSON.parse(description.signingKey) as { x: string };
     const known = await store.findBySigningKey(signingKey.x);
-    if (!isLocal) requireActive(known);
     const at = now();
     const deploymentId = known?.deploymentId ?? uuidv7(at.getTime());
+    const hasTokens = !isLocal || (await dataPlaneTokenStore(tx).hasAny(deploymentId));
+    const fault = known && (await findFault(tx, { ...known, hasTokens }, by));
+    if (!isLocal) requireActive(known, fault);
     const registered = { deploymentId, isNew: known === undefined };
-    const isUnchanged = known !== undefined && isSame(known, description);
+    // The local one goes on when it forked; its row stays as it is then.
+    const isAttested = fault === undefined || known?.standing !== 'active';
+    const isUnchanged = known !== undefined && isSame(known, description) && isAttested;
     // Its sealed credentials were removed when its last token was revoked, and are added again.
     const hasLostItsTokens =
       known !== undefined &&
@@ -144,19 +153,24 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     if (!counts && (await store.countActive()) >= MAX_DATA_PLANES) {
       throw new AppError('DATA_PLANE_LIMIT_REACHED');
     }
-    if (known) await store.update(deploymentId, description, at);
-    else await store.create(deploymentId, description, at);
     const { label, region, version, sealingKey } = description;
-    if (known?.sealingKey !== sealingKey || hasLostItsTokens) {
+    if (!isUnchanged) {
+      const recordId = uuidv7();
+      const plane = { ...description, deploymentId, hasTokens };
+      const attested = by.attest(planeStatement(tx.scope.tenantId, plane, recordId));
+      if (known) await store.update(deploymentId, { ...description, ...attested }, at);
+      else await store.create(deploymentId, { ...description, ...attested }, at);
+      tx.audit.append({
+        id: recordId,
+        action: known ? 'data_plane_updated' : 'data_plane_registered',
+        target: planeTarget(deploymentId),
+        details: { label, region, version, ...planeDetails(plane) },
+      });
+    }
+    if (known?.sealingKey !== sealingKey || hasLostItsTokens || !isAttested) {
       const target = { deploymentId, sealingKey: JSON.parse(sealingKey) };
       await deps.facts.addFactsForDataPlane(tx, target);
     }
-    if (isUnchanged) return registered;
-    tx.audit.append({
-      action: known ? 'data_plane_updated' : 'data_plane_registered',
-      target: `data_plane/${deploymentId}`,
-      details: { label, region, version, signing_key: signingKey.x },
-    });
     return registered;
   }
 
@@ -171,7 +185,7 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
 
   return {
     trustKeys,
-    register: (tx, request) => register(tx, request, { isLocal: false }),
+    register: (tx, request, by) => register(tx, request, { ...by, isLocal: false }),
 
     list: (scope, page) =>
       db.inTenant(scope, async (tx) => {
@@ -190,9 +204,10 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     receiveHeartbeat: createHeartbeatReceiver(deps),
 
     registerLocalDataPlane: async (scope, request) => {
+      const by = await deps.attestedPlanes.prepare();
       const { deploymentId } = await db.inTenant(scope, async (tx) => {
         await dataPlaneStore(tx).lockRegistrations();
-        return register(tx, request, { isLocal: true });
+        return register(tx, request, { ...by, isLocal: true });
       });
       const tenant_id = scope.tenantId;
       const { region } = request;
@@ -254,9 +269,21 @@ async function listReports(
   });
 }
 
-function requireActive(known: DataPlane | undefined): void {
-  if (known?.standing === 'revoked') throw new AppError('DATA_PLANE_REVOKED');
+function requireActive(known: DataPlane | undefined, fault: RowFault | undefined): void {
   if (known?.standing === 'forked') throw new AppError('DATA_PLANE_FORKED');
+  // Also where its row was put back from before its revocation.
+  if (known?.standing === 'revoked' || fault === 'put_back') {
+    throw new AppError('DATA_PLANE_REVOKED');
+  }
+}
+
+/** Why a row is not what was registered last. */
+async function findFault(
+  tx: TenantTransaction,
+  plane: PlaneRow,
+  { judge }: Attester,
+): Promise<RowFault | undefined> {
+  return (await findPlaneFaults(tx, [plane], judge)).get(plane.deploymentId);
 }
 
 function describe(request: RegistrationRequest, keys: RegisteredKeys): DataPlaneDescription {

@@ -1,4 +1,5 @@
 import { type Page, rowsOf } from '../platform/page.ts';
+import type { Attestation } from '../platform/row-attestations.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlane, DataPlaneStanding, ListedDataPlane } from './data-plane.ts';
@@ -59,16 +60,22 @@ export function dataPlaneStore(tx: TenantTransaction) {
       return Number(row?.count);
     },
 
-    create: async (deploymentId: string, description: DataPlaneDescription, now: Date) => {
+    create: async (
+      deploymentId: string,
+      described: DataPlaneDescription & Attestation,
+      now: Date,
+    ) => {
       const times = { createdAt: now, updatedAt: now };
-      await db.dataPlane.create({ data: { tenantId, deploymentId, ...description, ...times } });
+      await db.dataPlane.create({ data: { tenantId, deploymentId, ...described, ...times } });
     },
 
-    update: async (deploymentId: string, description: DataPlaneDescription, now: Date) => {
-      await db.dataPlane.update({
-        where: at(deploymentId),
-        data: { ...description, updatedAt: now },
-      });
+    update: async (
+      deploymentId: string,
+      described: DataPlaneDescription & Attestation,
+      now: Date,
+    ) => {
+      const data = { ...described, updatedAt: now };
+      await db.dataPlane.update({ where: at(deploymentId), data });
     },
 
     /** @returns whether the standing changed, which requires that it was one of `from` */
@@ -129,6 +136,8 @@ function toDataPlane(row: Row): DataPlane {
     signingKey: row.signingKey,
     sealingKey: row.sealingKey,
     tokenKey: row.tokenKey,
+    recordId: row.recordId,
+    attestation: row.attestation,
     lastHeartbeatAt: row.lastHeartbeatAt,
     standing: row.status as DataPlaneStanding,
     feedCursor: row.feedCursor === null ? null : Number(row.feedCursor),

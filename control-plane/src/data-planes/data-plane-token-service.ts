@@ -4,14 +4,17 @@ import { uuidv7 } from '@governance/shared/ids';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { FeatureList } from '../platform/feature-list.ts';
 import type { Page } from '../platform/page.ts';
+import type { RowAttestations } from '../platform/row-attestations.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlaneStanding } from './data-plane.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
 import { createDataPlaneSecret, type DataPlaneToken } from './data-plane-token.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+import { tokenDetails, tokenStatement, tokenTarget } from './plane-statements.ts';
 
 export interface DataPlaneTokenServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
+  attestations: Pick<RowAttestations, 'prepare'>;
   changes: Pick<ChangeBus, 'publish'>;
   facts: Pick<FeatureList, 'takeBackFacts'>;
   now: () => Date;
@@ -31,16 +34,23 @@ export function createDataPlaneTokenService(deps: DataPlaneTokenServiceDeps) {
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + input.expiresDays * DAY_MS);
       const { label, region } = input;
+      const attest = await deps.attestations.prepare();
       const token = await db.inTenant(scope, async (tx) => {
         const id = uuidv7(createdAt.getTime());
-        const created = await dataPlaneTokenStore(tx).create(
-          { id, label, region, deploymentId: null, rootId: null, createdAt, expiresAt },
-          hash,
-        );
+        const recordId = uuidv7();
+        const root = { id, label, region, deploymentId: null, rootId: null, createdAt, expiresAt };
+        const issued = { ...root, issuedUntil: expiresAt, tokenHash: hash };
+        const attested = attest(tokenStatement(tx.scope.tenantId, issued, recordId));
+        const created = await dataPlaneTokenStore(tx).create(root, {
+          tokenHash: hash,
+          ...attested,
+        });
+        const { expires_at, fingerprint } = tokenDetails(issued);
         tx.audit.append({
+          id: recordId,
           action: 'data_plane_token_issued',
-          target: `data_plane_token/${id}`,
-          details: { label, region, expires_at: expiresAt.toISOString() },
+          target: tokenTarget(id),
+          details: { label, region, expires_at, fingerprint },
         });
         return created;
       });

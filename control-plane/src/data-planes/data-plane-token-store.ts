@@ -1,5 +1,6 @@
 import { Prisma } from '../platform/generated/client.ts';
 import { type Page, rowsOf } from '../platform/page.ts';
+import type { Attestation } from '../platform/row-attestations.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
 
@@ -25,9 +26,11 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
   return {
     create: (
       token: Omit<DataPlaneToken, 'revokedAt'>,
-      tokenHash: string,
-    ): Promise<DataPlaneToken> =>
-      db.dataPlaneToken.create({ data: { tenantId, ...token, tokenHash }, select: SHOWN }),
+      kept: { tokenHash: string } & Attestation,
+    ): Promise<DataPlaneToken> => {
+      const data = { tenantId, ...token, issuedUntil: token.expiresAt, ...kept };
+      return db.dataPlaneToken.create({ data, select: SHOWN });
+    },
 
     /** Newest first. */
     list: async (page: Page) => {
@@ -46,6 +49,11 @@ export function dataPlaneTokenStore({ db, scope: { tenantId } }: TenantTransacti
         where: { tenantId_id: { tenantId, id } },
         select: SHOWN,
       })) ?? undefined,
+
+    hasAny: async (deploymentId: string): Promise<boolean> => {
+      const where = { tenantId, deploymentId };
+      return (await db.dataPlaneToken.findFirst({ where, select: { id: true } })) !== null;
+    },
 
     /** Whether a token of the deployment was derived from this root. */
     isChildOf: async (deploymentId: string, rootId: string): Promise<boolean> => {

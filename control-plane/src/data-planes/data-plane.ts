@@ -23,6 +23,9 @@ export interface DataPlane {
   feedReadAt: Date | null;
   backlogRecords: number | null;
   createdAt: Date;
+  /** The record that made it what it is, and the service's word for that. */
+  recordId: string | null;
+  attestation: string | null;
 }
 
 /** What the list shows of a heartbeat; the whole of one is up to 64 KiB. */

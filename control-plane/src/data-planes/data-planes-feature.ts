@@ -1,4 +1,5 @@
 import type { Feature } from '../platform/feature.ts';
+import type { AttestedPlanes } from './attested-planes.ts';
 import { type AuditBatchRoutesDeps, auditBatchRoutes } from './audit-batch-routes.ts';
 import { dataPlaneRoutes } from './data-plane-routes.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
@@ -17,13 +18,14 @@ export interface DataPlanesCore
     Pick<AuditBatchRoutesDeps, 'ingest' | 'registry'> {
   db: SilenceWatchDeps['db'] & DataPlaneTokenServiceDeps['db'];
   dataPlanes: DataPlaneService;
+  attestedPlanes: AttestedPlanes;
   /** The clock by which tokens begin and end. */
   tokenNow: () => Date;
   settledNow: () => Date;
 }
 
 export function dataPlanesFeature(core: DataPlanesCore): Feature {
-  const { dataPlanes, ingest, registry } = core;
+  const { dataPlanes, attestedPlanes, ingest, registry } = core;
   const ofTokens = { ...core, now: core.tokenNow };
   return {
     routes: [
@@ -31,6 +33,7 @@ export function dataPlanesFeature(core: DataPlanesCore): Feature {
       registrationRoutes(createRegistrationService(ofTokens)),
       auditBatchRoutes({ ingest, registry }),
     ],
+    facts: { begin: attestedPlanes.begin, publish: attestedPlanes.adoptAll },
     tasks: [createSilenceWatch(core), createTokenPurge({ ...core, now: core.settledNow })],
   };
 }

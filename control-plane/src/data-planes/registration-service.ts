@@ -16,8 +16,10 @@ import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { DataPlaneIdentity } from '../platform/http/route-table.ts';
+import type { Attest } from '../platform/row-attestations.ts';
 import { createSlots } from '../platform/slots.ts';
 import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { AttestedPlanes } from './attested-planes.ts';
 import { readKeys } from './data-plane-keys.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
@@ -29,6 +31,7 @@ import {
   TOKEN_OVERLAP_MS,
 } from './data-plane-token.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
+import { tokenDetails, tokenStatement, tokenTarget } from './plane-statements.ts';
 
 /**
  * Attempts per minute, counted by each process: registrations per root (all data planes of a site
@@ -52,6 +55,7 @@ const SLOTS = {
 export interface RegistrationServiceDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
   dataPlanes: Pick<DataPlaneService, 'register' | 'trustKeys'>;
+  attestedPlanes: Pick<AttestedPlanes, 'prepare' | 'isGenuineRoot'>;
   now: () => Date;
 }
 
@@ -87,7 +91,7 @@ export interface RegistrationService {
 }
 
 export function createRegistrationService(deps: RegistrationServiceDeps): RegistrationService {
-  const { db, dataPlanes, now } = deps;
+  const { db, dataPlanes, attestedPlanes, now } = deps;
   const windowMs = MINUTE_MS;
   const registrations = createRateLimiter({ limit: LIMITS.registrations, windowMs, now });
   const renewals = createRateLimiter({ limit: LIMITS.renewals, windowMs, now });
@@ -119,12 +123,16 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
       const { signing } = readKeys(registration);
       if (!isRegistrationProven(signing, registration, secret, proof)) throw unproven();
 
+      const by = await attestedPlanes.prepare();
       const { deploymentId, region, token } = await inTurn(scope, async (tx) => {
         const root = await requireLive(tx, identity.tokenId, now());
         const described = { ...registration, region: registration.region ?? root.region };
-        const { deploymentId, isNew } = await dataPlanes.register(tx, described);
+        const { deploymentId, isNew } = await dataPlanes.register(tx, described, by);
         if (isNew) await alertOfLateRegistration(tx, root, { ...described, deploymentId }, now());
-        const token = await makeChild(tx, root, deploymentId, now());
+        const token = await makeChild(tx, root, deploymentId, {
+          createdAt: now(),
+          attest: by.attest,
+        });
         return { deploymentId, region: described.region, token };
       });
       // Only the schema's members are returned.
@@ -137,10 +145,11 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
       });
     },
 
-    renew: (scope, identity, deploymentId) => {
+    renew: async (scope, identity, deploymentId) => {
       if (identity.deploymentId !== deploymentId) throw new AppError('DATA_PLANE_NOT_FOUND');
       renewals.check(deploymentId);
       renewals.count(deploymentId);
+      const { attest, judge } = await attestedPlanes.prepare();
       return inTurn(scope, async (tx) => {
         const shown = await requireLive(tx, identity.tokenId, now());
         const plane = await dataPlaneStore(tx).find(deploymentId);
@@ -150,7 +159,11 @@ export function createRegistrationService(deps: RegistrationServiceDeps): Regist
         // too).
         const root = shown.rootId ? await dataPlaneTokenStore(tx).find(shown.rootId) : shown;
         if (!root || root.revokedAt) throw new AppError('DATA_PLANE_TOKEN_INVALID');
-        return makeChild(tx, root, deploymentId, now());
+        // The new one lives as long as its root did.
+        if (!(await attestedPlanes.isGenuineRoot(tx, root.id, judge))) {
+          throw new AppError('DATA_PLANE_TOKEN_INVALID');
+        }
+        return makeChild(tx, root, deploymentId, { createdAt: now(), attest });
       });
     },
   };
@@ -200,25 +213,27 @@ async function makeChild(
   tx: TenantTransaction,
   root: DataPlaneToken,
   deploymentId: string,
-  createdAt: Date,
+  { createdAt, attest }: { createdAt: Date; attest: Attest },
 ): Promise<DeploymentToken> {
   const { secret, hash } = createDataPlaneSecret();
   const id = uuidv7(createdAt.getTime());
   const expiresAt = childExpiry(root, createdAt);
   const { label, region } = root;
   const store = dataPlaneTokenStore(tx);
-  await store.create(
-    { id, label, region, deploymentId, rootId: root.id, createdAt, expiresAt },
-    hash,
-  );
+  const recordId = uuidv7();
+  const child = { id, label, region, deploymentId, rootId: root.id, createdAt, expiresAt };
+  const issued = { ...child, issuedUntil: expiresAt, tokenHash: hash };
+  const attested = attest(tokenStatement(tx.scope.tenantId, issued, recordId));
+  await store.create(child, { tokenHash: hash, ...attested });
   await store.shorten(deploymentId, new Date(createdAt.getTime() + TOKEN_OVERLAP_MS), id);
-  const expires = expiresAt?.toISOString() ?? null;
+  const details = tokenDetails(issued);
   tx.audit.append({
+    id: recordId,
     action: 'data_plane_token_renewed',
-    target: `data_plane_token/${id}`,
-    details: { deployment_id: deploymentId, root_id: root.id, expires_at: expires },
+    target: tokenTarget(id),
+    details,
   });
-  return { token: secret, expires_at: expires };
+  return { token: secret, expires_at: details.expires_at };
 }
 
 function unproven(): AppError {

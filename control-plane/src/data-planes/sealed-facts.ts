@@ -6,10 +6,10 @@
 import type { FactKind } from '@governance/shared/facts';
 import { SEALING } from '@governance/shared/upstream-credential';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
-import type { SealingTarget } from '../platform/feature.ts';
 import { createSlots, type SlotLimits } from '../platform/slots.ts';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { planeRows } from './plane-rows.ts';
 
 /**
  * What may change a tenant's sealed facts at a time: sealing for 2,000 data planes takes seconds,
@@ -61,23 +61,12 @@ export async function sealFor(sealingKey: JWK, plaintext: string): Promise<strin
 }
 
 /**
- * The tenant's data planes to seal for. Left out are revoked and forked ones, and those whose
- * tokens were all revoked; the latter are sealed for again when they register with another root.
- * One that never had a token is the local data plane and is included.
+ * The ids of those that secrets may have been sealed for. Whether they are what was registered is
+ * asked where something is sealed (attested-planes.ts): here it would take from a data plane what
+ * it has.
  */
-export async function readSealingTargets(tx: TenantTransaction): Promise<SealingTarget[]> {
-  const { db, scope } = tx;
-  const rows = await db.$queryRaw<{ deployment_id: string; sealing_key: string }[]>`
-    SELECT p.deployment_id, p.sealing_key FROM data_planes p
-    WHERE p.tenant_id = ${scope.tenantId}::uuid AND p.status = 'active' AND NOT EXISTS (
-      SELECT 1 FROM data_plane_tokens t
-      WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id
-      HAVING count(*) > 0 AND bool_and(t.revoked_at IS NOT NULL))
-    ORDER BY p.deployment_id`;
-  return rows.map(({ deployment_id: deploymentId, sealing_key: sealingKey }) => ({
-    deploymentId,
-    sealingKey: JSON.parse(sealingKey) as JWK,
-  }));
+export async function listTargets(tx: TenantTransaction): Promise<string[]> {
+  return (await planeRows(tx).readTargets()).map(({ deploymentId }) => deploymentId);
 }
 
 /**
@@ -91,8 +80,7 @@ export async function takeBackFromOthers(
   kind: SealedKind,
   limit: number,
 ): Promise<number> {
-  const targets = (await readSealingTargets(tx)).map(({ deploymentId }) => deploymentId);
-  return takeBack(tx, kind, targets, limit);
+  return takeBack(tx, kind, await listTargets(tx), limit);
 }
 
 /** Removes the facts sealed for all data planes. The caller holds `lockSealedFacts`. */

@@ -6,9 +6,9 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
 import { AppError } from '@governance/shared/errors';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import type { AttestedPlanes, FindTargets } from '../data-planes/attested-planes.ts';
 import {
   lockSealedFacts,
-  readSealingTargets,
   type SealedFactTurns,
   takeBackFromAll,
   takeBackFromOthers,
@@ -42,6 +42,14 @@ export interface DataProtectionServiceDeps {
   bundles: Pick<BundleBuilder, 'requestBuild'>;
   applied: AppliedBarrier;
   sealedFactTurns: SealedFactTurns;
+  prepareTargets: AttestedPlanes['prepareTargets'];
+}
+
+interface KeyChange {
+  before: ProtectionPolicy;
+  after: ProtectionPolicy;
+  isNew: boolean;
+  findTargets: FindTargets;
 }
 
 export type DataProtectionService = ReturnType<typeof createDataProtectionService>;
@@ -55,7 +63,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
   /** Creates the identifier key if one is needed, and sends it to the data planes. */
   async function withIdentifierKey(
     tx: TenantTransaction,
-    { before, after, isNew }: { before: ProtectionPolicy; after: ProtectionPolicy; isNew: boolean },
+    { before, after, isNew, findTargets }: KeyChange,
   ): Promise<ProtectionPolicy> {
     if (!after.hashIdentifiers) {
       // A data plane of an earlier version, which does not know the fact, can then serve the tenant
@@ -68,7 +76,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
     // Reuses the key from before the setting was off, so that the hashes stay the same.
     const known = isNew ? null : after.identifierKeyCiphertext;
     const identifierKeyCiphertext = known ?? newIdentifierKey(masterKey, tenantId);
-    const targets = await readSealingTargets(tx);
+    const targets = await findTargets(tx);
     await appendIdentifierKey(tx, masterKey, identifierKeyCiphertext, targets);
     return { ...after, identifierKeyCiphertext };
   }
@@ -87,6 +95,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
       const tried = changedPolicy(await db.inTenant(scope, readProtectionPolicy), patch);
       requireUsable(tried, keyProviders);
       if (patch.test_kms_connectivity) await requireConnectivity(tenantId, tried, keyProviders);
+      const findTargets = await deps.prepareTargets();
       const { result, feedSeq } = await inTurn(scope, async (tx) => {
         // Locked before the row, in the same order as in registration.
         await lockSealedFacts(tx);
@@ -96,7 +105,7 @@ export function createDataProtectionService(deps: DataProtectionServiceDeps) {
         if (patch.test_kms_connectivity) requireSameKey(tried, changed);
         const isNew = patch.rotate_identifier_key === true;
         if (isNew) requireHashing(changed);
-        const after = await withIdentifierKey(tx, { before, after: changed, isNew });
+        const after = await withIdentifierKey(tx, { before, after: changed, isNew, findTargets });
         await storeProtectionPolicy(tx, after);
         tx.audit.append({
           action: 'data_protection_updated',

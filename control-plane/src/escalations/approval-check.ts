@@ -12,10 +12,10 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { raiseAlert } from '../alerts/raise-alert.ts';
+import { findAdminRecord, type StoredRecord, searchAdminRecord } from '../chain/admin-records.ts';
 import { readRecord } from '../chain/ledger-row.ts';
-import { recordsOf } from '../chain/records-of.ts';
 import type { PrepareApprovals } from '../feed/feed-store.ts';
-import { type Escalation, Prisma } from '../platform/generated/client.ts';
+import type { Escalation } from '../platform/generated/client.ts';
 import {
   type Judge,
   ROLL_OUT_MS,
@@ -32,8 +32,6 @@ import { statusOfResult } from './inbound-hold.ts';
 
 /** Grants that ended longer ago are of no use to a data plane, whatever its clock. */
 const CHECKED_AFTER_END_MS = 60 * 60 * 1000;
-/** Admin records that are searched for such an approval's. */
-const SEARCHED = 2_000;
 const TOLD_KEPT = 1_000;
 /** A replica looks for a fact again after this long. */
 const TOLD_MS = 10 * 60 * 1000;
@@ -79,7 +77,9 @@ export function createApprovalCheck(deps: ApprovalCheckDeps): PrepareApprovals {
       return 'the row of escalations says otherwise';
     }
     const { recordId, attestation } = row;
-    const record = recordId ? await findRecord(tx, recordId) : await searchRecord(tx, row);
+    const record = recordId
+      ? await findAdminRecord(tx, recordId)
+      : await searchAdminRecord(tx, approvalTarget(row));
     if (!record || !isOf(row, record)) return 'no admin record says so';
     const verdict = recordId ? judge(approvalStatement(row, recordId), attestation) : 'unsigned';
     if (verdict === 'attested') return undefined;
@@ -150,37 +150,6 @@ function toApproval({ seq, kind, key, value }: FeedEntry, after: number): Approv
   if (fact?.resolution !== 'approved') return undefined;
   const ends = fact.grant?.expires_at ?? new Date(Date.parse(fact.resolved_at) + GRANT_MS);
   return new Date(ends).getTime() > after ? { seq, key, value: fact } : undefined;
-}
-
-interface StoredRecord {
-  hash: string;
-  bytes: Uint8Array;
-}
-
-async function findRecord(
-  { db, scope: { tenantId } }: TenantTransaction,
-  recordId: string,
-): Promise<StoredRecord | undefined> {
-  const [row] = await db.$queryRaw<StoredRecord[]>`
-    SELECT hash, bytes FROM ${recordsOf(tenantId, 'id', Prisma.sql`${recordId}::uuid`)} r
-    WHERE type = 'admin_action' LIMIT 1`;
-  return row;
-}
-
-/** Among the newest admin records: a row of an earlier version does not name its own. */
-async function searchRecord(
-  { db, scope: { tenantId } }: TenantTransaction,
-  row: Escalation,
-): Promise<StoredRecord | undefined> {
-  const named = `"target":${JSON.stringify(approvalTarget(row))}`;
-  const [found] = await db.$queryRaw<StoredRecord[]>`
-    SELECT hash, bytes FROM (
-      SELECT r.hash, r.bytes, r.seq FROM tenant_heads h JOIN ledger_records r
-        ON r.tenant_id = h.tenant_id AND r.stream = h.admin_stream AND r.epoch = h.admin_epoch
-      WHERE h.tenant_id = ${tenantId}::uuid AND r.seq > h.admin_seq - ${SEARCHED}::int
-    ) newest
-    WHERE position(convert_to(${named}, 'UTF8') IN bytes) > 0 ORDER BY seq DESC LIMIT 1`;
-  return found;
 }
 
 /** Whether a record, whole, is that of a row's approval. */

@@ -300,14 +300,14 @@ describe('GET /api/v1/data-planes/{deployment_id}/feed', () => {
     await vi.waitFor(() => expect(readFeed).toHaveBeenCalledTimes(1_000), 10_000);
     await sleep(400);
     // And what each had to do beside waiting is a few statements for all.
-    expect(count('find_data_plane_token')).toBeLessThan(100);
+    expect(count('find_attested_token')).toBeLessThan(100);
     expect(count('data_planes')).toBeLessThan(10);
     queries.mockClear();
     await change(roleFact(2));
     for (const answer of await Promise.all(polls)) expect(answer.json().cursor).toBe(2);
     expect(count('FROM feed_entries')).toBe(1);
     // Before they are let out the token is looked at once more, for all of them.
-    expect(count('find_data_plane_token')).toBe(1);
+    expect(count('find_attested_token')).toBe(1);
     expect(count('bundles')).toBe(1);
     queries.mockRestore();
     readFeed.mockRestore();

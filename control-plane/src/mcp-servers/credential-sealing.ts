@@ -8,24 +8,32 @@ import type { SealingTarget } from '../platform/feature.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { McpServer } from './mcp-server.ts';
 
-/** Appends a server's credential for each of these data planes to the feed; null removes it. */
+/** Appends a server's credential for each of these data planes to the feed. */
 export async function appendCredential(
   tx: TenantTransaction,
   { serverId, url }: McpServer,
-  credential: UpstreamCredential | null,
+  credential: UpstreamCredential,
   targets: SealingTarget[],
 ): Promise<void> {
   for (const { deploymentId, sealingKey } of targets) {
     const key = `${deploymentId}/${serverId}`;
-    if (!credential) {
-      tx.feed.append({ kind: 'upstream_credential', key, value: null });
-      continue;
-    }
     const names = { server_id: serverId, deployment_id: deploymentId };
     const origin = url === null ? undefined : new URL(url).origin;
     const content = { ...names, tenant_id: tx.scope.tenantId, origin, credential };
     const plaintext = JSON.stringify(SealedUpstreamCredential.parse(content));
     const value = { ...names, jwe: await sealFor(sealingKey, plaintext) };
     tx.feed.append({ kind: 'upstream_credential', key, value });
+  }
+}
+
+/** Takes a server's credential from each of these data planes. */
+export function removeCredential(
+  tx: TenantTransaction,
+  serverId: string,
+  deploymentIds: readonly string[],
+): void {
+  for (const deploymentId of deploymentIds) {
+    const key = `${deploymentId}/${serverId}`;
+    tx.feed.append({ kind: 'upstream_credential', key, value: null });
   }
 }

@@ -6,6 +6,7 @@ import { SealedUpstreamCredential } from '@governance/shared/upstream-credential
 import { compactDecrypt, importJWK, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
+import { attestRows, testAttestedPlanes } from '../../../tests/support/attested-planes.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createSealedFactTurns, sealFor } from '../data-planes/sealed-facts.ts';
 import { upstreamCredentialContext } from '../platform/ciphertext-kinds.ts';
@@ -16,6 +17,7 @@ import { readOtherServerIds } from './retired-servers.ts';
 
 const test = await testDatabase();
 const { db, superuser } = test;
+const attestedPlanes = testAttestedPlanes(test);
 
 const masterKey = createMasterKey(new Secret(Buffer.alloc(32, 7)));
 const waited: unknown[] = [];
@@ -25,6 +27,7 @@ const servers = createMcpServerService({
   bundles: { requestBuild: async () => ({ revision: 9, feedSeq: 1 }) },
   applied: { wait: async (_tenant, target) => void waited.push(target) },
   sealedFactTurns: createSealedFactTurns(),
+  prepareTargets: attestedPlanes.prepareTargets,
   endWithServer: async () => {},
   now: () => new Date(),
 });
@@ -60,6 +63,7 @@ async function aPlane(scope: TenantScope): Promise<Plane> {
     });
     await servers.sealCredentialsFor(tx, { deploymentId, sealingKey });
   });
+  await attestRows(test, scope, attestedPlanes);
   return { deploymentId, privateKey };
 }
 

@@ -7,9 +7,10 @@ import type { AppliedBarrier } from '@governance/shared/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
+import type { AttestedPlanes, FindTargets } from '../data-planes/attested-planes.ts';
 import {
+  listTargets,
   lockSealedFacts,
-  readSealingTargets,
   type SealedFactTurns,
   takeBackFromOthers,
 } from '../data-planes/sealed-facts.ts';
@@ -25,7 +26,7 @@ import {
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
 import { decryptCredential, encryptCredential } from './credential-at-rest.ts';
-import { appendCredential } from './credential-sealing.ts';
+import { appendCredential, removeCredential } from './credential-sealing.ts';
 import {
   isSameOrigin,
   type McpServer,
@@ -48,6 +49,7 @@ export interface McpServerServiceDeps {
   bundles: Pick<BundleBuilder, 'requestBuild'>;
   applied: AppliedBarrier;
   sealedFactTurns: SealedFactTurns;
+  prepareTargets: AttestedPlanes['prepareTargets'];
   /** Standalone: the stdio servers that a tenant may use at the local data plane. */
   listStdioNames?: ((tenantId: string) => readonly string[] | undefined) | undefined;
   /** Ends what other features keep about a server, in the transaction that deletes it. */
@@ -111,10 +113,11 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
   /** Commits a change, builds the bundle and returns when both channels are applied. */
   async function commit<T>(
     scope: TenantScope,
-    work: (tx: TenantTransaction) => Promise<T>,
+    work: (tx: TenantTransaction, findTargets: FindTargets) => Promise<T>,
   ): Promise<T> {
+    const findTargets = await deps.prepareTargets();
     const { result, feedSeq } = await deps.sealedFactTurns.run(scope.tenantId, () =>
-      db.inTenantWithHeads(scope, work),
+      db.inTenantWithHeads(scope, (tx) => work(tx, findTargets)),
     );
     const built = await deps.bundles.requestBuild(scope.tenantId);
     const newest = Math.max(feedSeq ?? 0, built.feedSeq ?? 0);
@@ -126,8 +129,13 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
   }
 
   /** Sends a credential to every data plane of the tenant; null removes it. */
-  async function distribute(tx: TenantTransaction, { server, credential }: ServerWithCredential) {
-    await appendCredential(tx, server, credential, await readSealingTargets(tx));
+  async function distribute(
+    tx: TenantTransaction,
+    { server, credential }: ServerWithCredential,
+    findTargets: FindTargets,
+  ) {
+    if (credential) await appendCredential(tx, server, credential, await findTargets(tx));
+    else removeCredential(tx, server.serverId, await listTargets(tx));
   }
 
   /**
@@ -141,7 +149,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
     if (name === undefined) return;
     const names = deps.listStdioNames?.(tx.scope.tenantId);
     if (names === undefined || names.includes(name)) return;
-    if ((await readSealingTargets(tx)).length > 1) return;
+    if ((await listTargets(tx)).length > 1) return;
     const open = names.length === 0 ? 'none' : names.join(', ');
     const msg = `no stdio server of this name is available to this tenant; available: ${open}`;
     throw invalidField('local_name', msg);
@@ -159,7 +167,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
       ),
 
     create: (scope, body) =>
-      commit(scope, async (tx) => {
+      commit(scope, async (tx, findTargets) => {
         await lockSealedFacts(tx);
         if (body.transport === 'stdio') await requireUsableName(tx, body.local_name);
         const created = newServer(body, deps.now());
@@ -170,7 +178,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await mcpServerStore(tx).insert(encrypt(tx, created)).catch(refuseDuplicate);
         const { serverId } = created.server;
         if (await reuseServerId(tx, serverId)) await deps.endWithServer(tx, serverId, deps.now());
-        if (created.credential) await distribute(tx, created);
+        if (created.credential) await distribute(tx, created, findTargets);
         tx.audit.append(
           auditOf('mcp_server_created', created, created.credential && 'set', body.tool_actions),
         );
@@ -178,7 +186,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
       }),
 
     change: (scope, serverId, body) =>
-      commit(scope, async (tx) => {
+      commit(scope, async (tx, findTargets) => {
         await lockSealedFacts(tx);
         const keepsActions = body.tool_actions === undefined;
         const found = await mcpServerStore(tx).findForUpdate(serverId, { keepsActions });
@@ -187,7 +195,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await requireUsableName(tx, body.local_name);
         await requireRoomForActions(tx, after, body.tool_actions);
         await mcpServerStore(tx).update(encrypt(tx, after));
-        if (body.credential !== undefined) await distribute(tx, after);
+        if (body.credential !== undefined) await distribute(tx, after, findTargets);
         tx.audit.append(auditOfChange(before, after, body));
         return after;
       }),
@@ -200,7 +208,7 @@ export function createMcpServerService(deps: McpServerServiceDeps): McpServerSer
         await mcpServerStore(tx).delete(serverId);
         await retireServerId(tx, serverId, deps.now());
         await deps.endWithServer(tx, serverId, deps.now());
-        if (removed.credential) await distribute(tx, { ...removed, credential: null });
+        if (removed.credential) removeCredential(tx, serverId, await listTargets(tx));
         tx.audit.append(auditOf('mcp_server_deleted', removed, removed.credential && 'removed'));
       }),
 

@@ -30,9 +30,14 @@ export interface DataPlaneTokenOwner {
   tenantId: string;
   id: string;
   deploymentId: string | null;
+  rootId: string | null;
   region: string;
+  createdAt: Date;
   expiresAt: Date | null;
+  issuedUntil: Date | null;
   revokedAt: Date | null;
+  recordId: string | null;
+  attestation: string | null;
 }
 
 export interface EnrollmentTokenOwner {
@@ -86,9 +91,11 @@ export function createLookups({ prisma }: Pick<Connections, 'prisma'>): Lookups 
     findDataPlaneToken: createGatheredReads({
       read: async (hashes) => {
         const rows = await prisma.$queryRaw<(DataPlaneTokenOwner & { hash: string })[]>`
-          SELECT wanted.hash, tenant_id AS "tenantId", id, deployment_id AS "deploymentId", region,
-            expires_at AS "expiresAt", revoked_at AS "revokedAt"
-          FROM unnest(${hashes}::text[]) AS wanted (hash), find_data_plane_token(wanted.hash)`;
+          SELECT wanted.hash, tenant_id AS "tenantId", id, deployment_id AS "deploymentId",
+            root_id AS "rootId", region, created_at AS "createdAt", expires_at AS "expiresAt",
+            issued_until AS "issuedUntil", revoked_at AS "revokedAt", record_id AS "recordId",
+            attestation
+          FROM unnest(${hashes}::text[]) AS wanted (hash), find_attested_token(wanted.hash)`;
         return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
       },
     }),

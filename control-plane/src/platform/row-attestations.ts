@@ -69,6 +69,29 @@ export function createRowAttestations(
   };
 }
 
+export type AttestationFault = 'not_attested' | 'attestation_wrong';
+
+/**
+ * @param row what it should say, of the newest record about it
+ * @param kept what it names and carries
+ */
+export function attestationFault(
+  judge: Judge,
+  row: RowStatement,
+  { recordId, attestation }: { recordId: string | null; attestation: string | null },
+): AttestationFault | undefined {
+  const verdict = judge(row, attestation);
+  if (verdict === 'attested' && recordId === row.recordId) return undefined;
+  return verdict === 'unsigned' ? 'not_attested' : 'attestation_wrong';
+}
+
+/**
+ * Its record agrees. An older replica attests nothing, and leaves the attestation of what was in
+ * the row before: that is no better than none.
+ */
+export const isUnattested = (fault: string): fault is AttestationFault =>
+  fault === 'not_attested' || fault === 'attestation_wrong';
+
 /** The type keeps it apart from whatever else the key signs. */
 const toSigned = ({ tenantId, about, states, recordId }: RowStatement) => ({
   type: 'row_attestation',

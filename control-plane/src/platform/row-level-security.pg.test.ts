@@ -242,6 +242,7 @@ describe('the catalog', () => {
         'count_ciphertexts',
         'ensure_ledger_partitions',
         'find_administrator',
+        'find_attested_token',
         'find_client',
         'find_client_credential',
         'find_client_secret',
@@ -392,7 +393,8 @@ describe('look-ups before a tenant is known', () => {
       agent_sessions: 'closed_at expires_at merged_into tenant_id',
       agents: 'client_id id secret_hash tenant_id',
       data_keys: 'provider tenant_id wrapped',
-      data_plane_tokens: 'deployment_id expires_at id region revoked_at tenant_id token_hash',
+      data_plane_tokens:
+        'attestation created_at deployment_id expires_at id issued_until record_id region revoked_at root_id tenant_id token_hash',
       data_protection_policies: 'identifier_key_ciphertext tenant_id',
       enrollment_tokens: 'id tenant_id token_hash',
       escalations: 'binding is_announced is_in_feed resolved_at status tenant_id timeout_at',

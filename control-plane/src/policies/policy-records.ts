@@ -17,9 +17,16 @@ import type {
   RecordFault,
   UnrecordedPolicy,
 } from '../bundles/unrecorded-policies.ts';
-import { type Judge, ROLL_OUT_MS, type RowAttestations } from '../platform/row-attestations.ts';
+import { findNewestRecords, type NewestRecord } from '../platform/newest-records.ts';
+import {
+  attestationFault,
+  isUnattested,
+  type Judge,
+  ROLL_OUT_MS,
+  type RowAttestations,
+} from '../platform/row-attestations.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import { findNewestRecords, type NewestRecord } from './newest-records.ts';
+import { POLICY_CHANGES } from './newest-records.ts';
 import { type Recorded, recordedOf, targetOf } from './policy.ts';
 import { findNewestSaved, latestRecordId } from './policy-store.ts';
 
@@ -141,6 +148,7 @@ async function judgeAll(tx: TenantTransaction, policies: readonly Stored[], by: 
   const ids = policies.map(({ id }) => id);
   const newest = await findNewestRecords(
     tx,
+    POLICY_CHANGES,
     ids,
     policies.map(({ recordId }) => recordId),
   );
@@ -173,7 +181,7 @@ async function findGone(
   { verify, isLenient }: { verify: Judge; isLenient: boolean },
 ): Promise<UnrecordedPolicy[]> {
   if (ids.length === 0) return [];
-  const newest = await findNewestRecords(tx, ids, [null]);
+  const newest = await findNewestRecords(tx, POLICY_CHANGES, ids, [null]);
   const gone = ids.map((id) => {
     const name = newest.get(id)?.record?.details.name;
     return { id, name: typeof name === 'string' ? name : id };
@@ -224,19 +232,10 @@ function judge(
   const { id, recordId, attestation, name, status, rego_sha256 } = policy;
   const about = targetOf(id);
   const states = { name, status, rego_sha256 };
-  const verdict = verify({ tenantId, about, states, recordId: newest.id }, attestation);
-  if (verdict === 'attested' && recordId === newest.id) {
-    return newest.id > savedUntil ? undefined : 'put_back';
-  }
-  return verdict === 'unsigned' ? 'not_attested' : 'attestation_wrong';
+  const statement = { tenantId, about, states, recordId: newest.id };
+  const unattested = attestationFault(verify, statement, { recordId, attestation });
+  return unattested ?? (newest.id > savedUntil ? undefined : 'put_back');
 }
-
-/**
- * Its record agrees. An older replica attests nothing, and leaves the attestation of what was in
- * the row before: that is no better than none.
- */
-const isUnattested = (fault: RecordFault): boolean =>
-  fault === 'not_attested' || fault === 'attestation_wrong';
 
 function findRecordFault(
   states: Stored,

@@ -20,6 +20,8 @@ export interface GuardDeps {
   /** @throws AppError UNAUTHENTICATED */
   authenticateAdmin(token: string): Promise<AdminIdentity>;
   lookups: Pick<Lookups, 'findDataPlaneToken'>;
+  /** Whether this service issued a token that stands in the database. */
+  isGenuineToken(token: DataPlaneTokenOwner, tokenHash: string): Promise<boolean>;
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   metricsToken: string | undefined;
   isProduction: boolean;
@@ -108,9 +110,14 @@ async function enterAsDataPlane(
   graceMs: number,
 ): Promise<void> {
   const token = bearerOf(request);
-  const owner = token && (await deps.lookups.findDataPlaneToken(hashSecret(token)));
+  if (!token) throw new AppError('DATA_PLANE_TOKEN_INVALID');
+  const tokenHash = hashSecret(token);
+  const owner = await deps.lookups.findDataPlaneToken(tokenHash);
   const now = deps.now();
   if (!owner || !isGoodFor(owner, graceMs, now)) {
+    throw new AppError('DATA_PLANE_TOKEN_INVALID');
+  }
+  if (!(await deps.isGenuineToken(owner, tokenHash))) {
     throw new AppError('DATA_PLANE_TOKEN_INVALID');
   }
   const actor: Actor = {

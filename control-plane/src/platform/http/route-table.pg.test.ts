@@ -756,9 +756,10 @@ describe('a data-plane token', () => {
       new Date(time - 1),
     ]);
     expect((await at(route, { token })).statusCode).toBe(401);
-    await test.superuser.query('UPDATE data_plane_tokens SET expires_at = NULL WHERE id = $1', [
-      id,
-    ]);
+    await test.superuser.query(
+      'UPDATE data_plane_tokens SET expires_at = issued_until WHERE id = $1',
+      [id],
+    );
     const revoked = await call(`/api/v1/admin/data-plane-tokens/${id}`, {
       method: 'DELETE',
       token: mine.token,
@@ -773,6 +774,10 @@ describe('a data-plane token', () => {
       .map((route) => [keyOf(route), route] as const),
   )('%s is open to one that ended within 7 days, and then closed', async (_, route) => {
     const { id, token } = await aDataPlaneToken(mine.token);
+    const { rows } = await test.superuser.query(
+      'SELECT expires_at, revoked_at FROM data_plane_tokens WHERE id = $1',
+      [id],
+    );
     const set = (column: string, value: Date | null) =>
       test.superuser.query(`UPDATE data_plane_tokens SET ${column} = $2 WHERE id = $1`, [
         id,
@@ -784,7 +789,7 @@ describe('a data-plane token', () => {
       expect((await at(route, { token })).statusCode, column).not.toBe(401);
       await set(column, new Date(time - week));
       expect((await at(route, { token })).statusCode, column).toBe(401);
-      await set(column, null);
+      await set(column, rows[0][column]);
     }
     // What ended first counts.
     await set('expires_at', new Date(time - week));
