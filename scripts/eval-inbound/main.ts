@@ -1,7 +1,7 @@
 /**
  * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | natural |
- * natural-hard | buyers | business | quoting | plain | FILE]`: recall and false positives by class, language
- * and carrier, with the misses. All but the last are built in (docs/inbound-measurements.md describes
+ * natural-hard | buyers | business | quoting | plain | goal | FILE]`: recall and false positives by class,
+ * language and carrier, with the misses. All but the last are built in (docs/inbound-measurements.md describes
  * them); FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?}`. Also
  * measures what reading 10 KB of plain text costs.
  */
@@ -12,6 +12,7 @@ import {
   authorTexts,
   businessTexts,
   contrastTexts,
+  goalTexts,
   hardNaturalTexts,
   plainTexts,
   quotingTexts,
@@ -35,6 +36,7 @@ const SETS: Readonly<Record<string, () => TestLine[]>> = {
   business: businessTexts,
   quoting: quotingTexts,
   plain: plainTexts,
+  goal: goalTexts,
 };
 const lines = SETS[file]?.() ?? readTestLines(file);
 const scored = lines.map((line) => {

@@ -7,6 +7,7 @@
  * - `business/*.txt`: by authors who were asked for polite attacks in the texts of service desks
  * - `quoting/*.txt`: by authors who were asked for code and articles that quote whole attacks
  * - `plain/*.txt`: by authors who were asked for the short and blunt texts of an afternoon's test
+ * - `goal/*.txt`: by authors who were asked for what the detector's goal names
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,9 +29,11 @@ export const quotingTexts = (): TestText[] => readTexts('quoting');
 
 export const plainTexts = (): TestText[] => readTexts('plain');
 
+export const goalTexts = (): TestText[] => readTexts('goal');
+
 /** @throws Error that names the file and the header of a malformed text */
 function readTexts(
-  name: 'contrasts' | 'authors' | 'natural-hard' | 'business' | 'quoting' | 'plain',
+  name: 'contrasts' | 'authors' | 'natural-hard' | 'business' | 'quoting' | 'plain' | 'goal',
 ): TestText[] {
   const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => {

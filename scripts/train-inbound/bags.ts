@@ -1,5 +1,4 @@
 /** Training texts as the model sees them: passages, each with its features. */
-import { createHash } from 'node:crypto';
 import type { InboundClass } from '@governance/shared/detect/findings';
 import { strictness } from '@governance/shared/detect/inbound/calibration';
 import { classFeatures } from '@governance/shared/detect/inbound/class-model';
@@ -49,26 +48,6 @@ export function toBags(texts: readonly TrainingText[], groups: WordGroups): Bag[
   return texts.map((text) => toBag(text, groups)).filter(({ passages }) => passages.length > 0);
 }
 
-/** A reading that changed shows in some of so many texts. */
-const SAMPLED = 211;
-
-/**
- * SHA-256 (hex) of the features of a sample of the texts: weights are for the reading that they were
- * trained with.
- */
-export function digestReading(texts: readonly TrainingText[], groups: WordGroups): string {
-  const digest = createHash('sha256');
-  for (const { passages } of toBags(
-    texts.filter((_text, index) => index % SAMPLED === 0),
-    groups,
-  )) {
-    for (const { features, values, sequence } of passages) {
-      digest.update(features).update(values).update(sequence.tokens);
-    }
-  }
-  return digest.digest('hex');
-}
-
 export function toBag(training: TrainingText, groups: WordGroups): Bag {
   const { text, kind, class: name, attack, spans, isDescription } = training;
   const isAttack = kind === 'attack';
@@ -92,7 +71,7 @@ export function toBag(training: TrainingText, groups: WordGroups): Bag {
 }
 
 /** How much of a passage belongs to an attack, or how much of an attack to the passage. */
-function partWithin(
+export function partWithin(
   spans: readonly Span[],
   disguise: Examined['disguise'],
   passage: MarkedPassage,

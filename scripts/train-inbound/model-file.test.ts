@@ -1,7 +1,7 @@
 import { model } from '@governance/shared/detect/inbound/model';
 import { readWordGroups } from '@governance/shared/detect/inbound/word-groups';
 import { expect, it } from 'vitest';
-import { digestReading } from './bags.ts';
+import { digestReading } from './reading-digest.ts';
 import { SEED, trainingTexts } from './texts.ts';
 import { digestTexts } from './training-text.ts';
 import { wordGroupsFile } from './word-groups.ts';

@@ -3,8 +3,9 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import type { Model } from '@governance/shared/detect/inbound/model';
 import { FEATURE_COUNT } from '@governance/shared/detect/inbound/scoring';
 import { readWordGroups } from '@governance/shared/detect/inbound/word-groups';
-import { type Bag, digestReading, toBag, toBags } from './bags.ts';
+import { type Bag, toBag, toBags } from './bags.ts';
 import { examplesOf } from './examples.ts';
+import { digestReading } from './reading-digest.ts';
 import type { SequenceNet } from './sequence-net.ts';
 import { proseTexts } from './texts.ts';
 import { type ClassedFeatures, trainClasses } from './train-classes.ts';
@@ -18,6 +19,7 @@ import {
   type Weights,
 } from './train-weights.ts';
 import { digestTexts, type TrainingText } from './training-text.ts';
+import { windowExamplesOf } from './windows.ts';
 import { timesOf, type WrittenText } from './written-texts.ts';
 
 /** Of the generated texts: many, each in many forms, so few rounds. */
@@ -46,7 +48,7 @@ const MODELS = 3;
 /** The share of a model of the generated texts alone: it knows the bluntest attacks best. */
 const GENERATED_SHARE = 0.12;
 const UNIT = 1 / 1000;
-const WORDING_UNIT = 1 / 34;
+const WORDING_UNIT = 1 / 32;
 /** Smaller weights, in units, are left out: together they decide nothing, and fill the file. */
 const LEAST_UNITS = 2;
 /** How much a generated text counts for the reader of sequences. */
@@ -58,7 +60,7 @@ const LAYER_UNIT = 1 / 1000;
  * Added to each score: the threshold between attacks found and false alarms, chosen by the totals in
  * docs/inbound-measurements.md.
  */
-export const EASE = -5.4;
+export const EASE = -6.6;
 
 export interface TrainedModel {
   readonly model: Model;
@@ -77,7 +79,7 @@ export function trainModel(
   const known = readWordGroups(groups);
   const manyBags = toBags(generated, known);
   const counted = written
-    .map((text) => ({ bag: toBag(text, known), times: timesOf(text) }))
+    .map((text) => ({ text, bag: toBag(text, known), times: timesOf(text) }))
     .filter(({ bag }) => bag.passages.length > 0);
   const writtenBags = counted.flatMap(({ bag, times }) => Array.from({ length: times }, () => bag));
   const fewBags = toBags(besideWritten(generated, 0), known);
@@ -92,7 +94,10 @@ export function trainModel(
   const classed = [...manyBags, ...writtenBags].flatMap((bag) => classedOf(bag, linear));
   const wording = encodeWording(linear.weights.subarray(FEATURE_COUNT));
   const examples = [
-    ...counted.flatMap(({ bag, times }) => examplesOf(bag, times)),
+    ...counted.flatMap(({ text, bag, times }) => [
+      ...examplesOf(bag, times),
+      ...windowExamplesOf(text, times),
+    ]),
     ...fewBags.flatMap((bag) => examplesOf(bag, GENERATED_WORTH)),
   ];
   const sequence = encodeNet(trainSequence(examples, seed));

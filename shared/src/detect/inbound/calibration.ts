@@ -15,8 +15,8 @@ const MOST = 2;
  * What a passage's pieces (pieces.ts) and its context (context.ts) are expected to add at most: a
  * passage that lacks more is not read that far.
  */
-export const MOST_OF_PIECES = 13;
-export const MOST_OF_CONTEXT = 7;
+export const MOST_OF_PIECES = 15;
+export const MOST_OF_CONTEXT = 9;
 /** The words around an order do not excuse it. */
 export const LEAST_OF_CONTEXT = -2;
 /**

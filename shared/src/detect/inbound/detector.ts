@@ -5,41 +5,13 @@
 import type { Severity } from '../../ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
 import { rankOf } from '../gravest.ts';
-import {
-  LEAST_OF_CONTEXT,
-  LEAST_OF_SEQUENCE,
-  MOST_OF_CONTEXT,
-  MOST_OF_PIECES,
-  MOST_OF_SEQUENCE,
-  MOST_SEQUENCES,
-  SURE,
-  strictness,
-} from './calibration.ts';
-import { CERTAIN_SUM, isCertain } from './certain.ts';
+import { MOST_SEQUENCES } from './calibration.ts';
 import { classOf } from './class-model.ts';
 import { conceptNumber } from './concepts.ts';
-import { sumContext } from './context.ts';
 import { type Examined, examineText, type TextKind } from './examine.ts';
-import {
-  classWeights,
-  model,
-  sequenceWeights,
-  weights,
-  wordGroups,
-  wordingWeights,
-} from './model.ts';
-import { sumPieces } from './pieces.ts';
-import {
-  asksInWords,
-  featuresOf,
-  isScored,
-  type MarkedPassage,
-  nameFeature,
-  weigh,
-} from './scoring.ts';
-import { conceptsOf, readSequence } from './sequence.ts';
-import { isSpelled } from './spelled-letters.ts';
-import { sumWording } from './wording.ts';
+import { classWeights, weights } from './model.ts';
+import { scorePassages } from './passage-scores.ts';
+import { featuresOf, type MarkedPassage, nameFeature } from './scoring.ts';
 
 export type { TextKind } from './examine.ts';
 
@@ -71,9 +43,6 @@ export interface Detection {
 
 const NOTHING: Detection = { score: 0, findings: [], reasons: [] };
 
-/** What a disguise that no honest text needs adds to a passage that asks for something. */
-const VEILED = 4;
-
 const MAX_REASONS = 8;
 /** Shorter texts cannot contain an instruction. */
 const MIN_TEXT = 6;
@@ -94,41 +63,17 @@ export function detectInjection(text: string, options: DetectionOptions = {}): D
   let worst = Number.NEGATIVE_INFINITY;
   let worstFeatures: readonly number[] = [];
   const findings: TextFinding[] = [];
-  let sequences = 0;
+  const budget = { sequences: MOST_SEQUENCES };
   for (const examined of texts) {
-    const { text, passages, topics, isVeiled } = examined;
-    let ofText: readonly number[] | undefined;
-    for (let index = 0; index < passages.length; index += 1) {
-      const passage = passages[index] as MarkedPassage;
-      if (!isScored(passage) || isSpelled(passage.wording)) continue;
-      const features = weigh(weights, passages, index, topics);
-      let sum =
-        model.bias +
-        features.sum +
-        sumWording(wordingWeights, passage.wording) * model.wording_unit -
-        strictness(passages.length, features.count) +
-        (isVeiled && asksInWords(passage) ? VEILED : 0);
-      if (sum > -MOST_OF_PIECES) {
-        sum += sumPieces(wordingWeights, text, passage) * model.wording_unit;
-      }
-      if (sum > -MOST_OF_CONTEXT) {
-        const context = sumContext(wordingWeights, wordGroups, passage) * model.wording_unit;
-        sum += Math.max(LEAST_OF_CONTEXT, context);
-      }
-      if (sum > -MOST_OF_SEQUENCE && sum < SURE && sequences < MOST_SEQUENCES) {
-        sequences += 1;
-        ofText ??= conceptsOf(passages);
-        const sequence = readSequence(sequenceWeights, text, passage, ofText);
-        sum += Math.max(LEAST_OF_SEQUENCE, Math.min(MOST_OF_SEQUENCE, sequence));
-      }
-      if (sum < CERTAIN_SUM && isCertain(text, passage)) sum = CERTAIN_SUM;
+    const { passages, topics } = examined;
+    scorePassages(examined, budget).forEach((sum, index) => {
       if (sum > worst) {
         worst = sum;
         // Reasons are not needed for a clean text.
         if (sum > 0) worstFeatures = featuresOf(passages, index, topics);
       }
       if (sum > 0) addFinding(findings, toFinding(examined, index, toScore(sum)));
-    }
+    });
   }
   const score = toScore(worst);
   return { score, findings, reasons: score < 0.5 ? [] : explain(worstFeatures) };
