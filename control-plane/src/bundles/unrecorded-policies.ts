@@ -8,6 +8,7 @@ export type RecordFault =
   | 'record_differs'
   | 'not_attested'
   | 'attestation_wrong'
+  | 'key_revoked'
   | 'put_back'
   | 'gone';
 
@@ -41,6 +42,7 @@ const FAULTS: Record<RecordFault, string> = {
   record_differs: 'its source, name or status is not what the newest record of it says',
   not_attested: 'this service did not save it',
   attestation_wrong: 'this service did not save it as it stands, or not last',
+  key_revoked: 'the key by which this service vouched for it was revoked',
   put_back: 'it is what it was before a change that a bundle had',
   gone: 'its row was deleted, which the API never does',
 };

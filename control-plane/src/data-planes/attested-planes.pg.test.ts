@@ -12,10 +12,12 @@ import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { PLATFORM } from '../platform/change-bus.ts';
 import { hashSecret } from '../platform/random-secret.ts';
 import { ROLL_OUT_MS } from '../platform/row-attestations.ts';
 import { systemScope } from '../platform/tenant-scope.ts';
 import { createAttestedPlanes } from './attested-planes.ts';
+import { tokenStatement } from './plane-statements.ts';
 
 const { call, aTenantAdmin, controlPlane, test, logged, superAdminToken } = await testControlPlane({
   env: { SERVICE_KEY_OVERLAP_SECONDS: '1' },
@@ -156,6 +158,35 @@ const asOfEarlier = async () => {
      WHERE tenant_id = $tenant`,
   );
 };
+
+/** A registration by a replica of an earlier version: its records name less. */
+async function registerAtOlder(sealingKey: string, own: string): Promise<string> {
+  const id = uuidv7();
+  const tokenId = uuidv7();
+  await attack(
+    `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key)
+     VALUES ($tenant, $1, '{"x":"a"}', $2)`,
+    [id, sealingKey],
+  );
+  await attack(
+    `INSERT INTO data_plane_tokens (tenant_id, id, label, deployment_id, root_id, token_hash, expires_at)
+     VALUES ($tenant, $1, '', $2, $3, $4, '2099-01-01T00:00:00Z')`,
+    [tokenId, id, root.id, hashSecret(own)],
+  );
+  await controlPlane.db.inTenant(admin.scope, async ({ audit }) => {
+    audit.append({
+      ...{ action: 'data_plane_registered', target: `data_plane/${id}` },
+      details: { signing_key: 'a' },
+    });
+    audit.append({
+      ...{ action: 'data_plane_token_renewed', target: `data_plane_token/${tokenId}` },
+      details: {
+        ...{ deployment_id: id, root_id: root.id, expires_at: '2099-01-01T00:00:00.000Z' },
+      },
+    });
+  });
+  return id;
+}
 
 describe('a sealing key', () => {
   it('that a hand wrote into the row gets nothing, and the others go on', async () => {
@@ -319,35 +350,6 @@ describe('a token', () => {
 });
 
 describe('what an earlier version wrote', () => {
-  /** A registration by a replica of an earlier version: its records name less. */
-  async function registerAtOlder(sealingKey: string, own: string): Promise<string> {
-    const id = uuidv7();
-    const tokenId = uuidv7();
-    await attack(
-      `INSERT INTO data_planes (tenant_id, deployment_id, signing_key, sealing_key)
-       VALUES ($tenant, $1, '{"x":"a"}', $2)`,
-      [id, sealingKey],
-    );
-    await attack(
-      `INSERT INTO data_plane_tokens (tenant_id, id, label, deployment_id, root_id, token_hash, expires_at)
-       VALUES ($tenant, $1, '', $2, $3, $4, '2099-01-01T00:00:00Z')`,
-      [tokenId, id, root.id, hashSecret(own)],
-    );
-    await controlPlane.db.inTenant(admin.scope, async ({ audit }) => {
-      audit.append({
-        ...{ action: 'data_plane_registered', target: `data_plane/${id}` },
-        details: { signing_key: 'a' },
-      });
-      audit.append({
-        ...{ action: 'data_plane_token_renewed', target: `data_plane_token/${tokenId}` },
-        details: {
-          ...{ deployment_id: id, root_id: root.id, expires_at: '2099-01-01T00:00:00.000Z' },
-        },
-      });
-    });
-    return id;
-  }
-
   it('is taken while an upgrade is rolled out, and refused an hour after the start', async () => {
     const own = randomBytes(32).toString('base64url');
     const id = await registerAtOlder(thiefsKey, own);
@@ -431,14 +433,125 @@ describe('what an earlier version wrote', () => {
   });
 });
 
-it('the revocation of the key that attested has rows attested anew', async () => {
-  expect(await asked(child)).toBe(LET_IN);
-  const body = { revoke: true, reason: 'stolen' };
-  const token = await superAdminToken();
-  const answer = await call('/api/v1/admin/keys/batch/rotate', { token, body });
-  expect(answer.statusCode, answer.body).toBe(200);
-  expect(await asked(child)).toBe(LET_IN);
-  expect(await asked(root.token)).toBe(LET_IN);
-  await rotate('the second');
-  expect(await sealedFor()).toBe('the second');
+describe('after the revocation of the key that attested', () => {
+  const revokeKey = async (): Promise<void> => {
+    const body = { revoke: true, reason: 'stolen' };
+    const token = await superAdminToken();
+    // The key before it may not have begun to sign yet.
+    await vi.waitFor(
+      async () => {
+        const answer = await call('/api/v1/admin/keys/batch/rotate', { token, body });
+        expect(answer.statusCode, answer.body).toBe(200);
+      },
+      { timeout: 10_000, interval: 250 },
+    );
+  };
+
+  it('rows are attested anew as they are used', async () => {
+    expect(await asked(child)).toBe(LET_IN);
+    await revokeKey();
+    expect(await asked(child)).toBe(LET_IN);
+    expect(await asked(root.token)).toBe(LET_IN);
+    await rotate('the second');
+    expect(await sealedFor()).toBe('the second');
+    expect((await renew(child)).statusCode).toBe(200);
+  });
+
+  it('they are attested anew without being used, also long after a start', async () => {
+    await revokeKey();
+    const late = aReplica(ROLL_OUT_MS);
+    expect(await late.targets()).toEqual([deploymentId]);
+    await late.attestAnew.run(new AbortController().signal);
+    const { rows } = await attack(
+      `SELECT DISTINCT split_part(attestation, '.', 1) AS kid FROM data_plane_tokens
+       WHERE tenant_id = $tenant
+       UNION SELECT split_part(attestation, '.', 1) FROM data_planes WHERE tenant_id = $tenant`,
+    );
+    const { kid } = await controlPlane.serviceKeys.evidenceKey('batch');
+    expect(rows).toEqual([{ kid }]);
+    expect((await alerts()).map((one: { severity: string }) => one.severity)).not.toContain(
+      'critical',
+    );
+  });
+
+  it('nobody is refused, however many come at once', async () => {
+    const { attest } = await controlPlane.attestedPlanes.prepare();
+    const many = Array.from({ length: 450 }, () => ({
+      ...{ id: uuidv7(), secret: randomBytes(32).toString('base64url'), recordId: uuidv7() },
+      ...{ deploymentId: uuidv7(), createdAt: new Date() },
+    }));
+    const attested = many.map(({ id, secret, recordId, ...one }) => {
+      const identity = { ...one, rootId: root.id, region: '', issuedUntil: null };
+      const token = { id, ...identity, tokenHash: hashSecret(secret) };
+      return attest(tokenStatement(tenantId, token, recordId)).attestation;
+    });
+    await attack(
+      `INSERT INTO data_plane_tokens (tenant_id, id, label, deployment_id, root_id, token_hash, region,
+         created_at, record_id, attestation)
+       SELECT $tenant, id, '', deployment_id, $6, hash, '', created_at, record_id, attestation
+       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $7::timestamptz[])
+         AS new (id, deployment_id, hash, record_id, attestation, created_at)`,
+      [
+        many.map(({ id }) => id),
+        many.map((one) => one.deploymentId),
+        many.map(({ secret }) => hashSecret(secret)),
+        many.map(({ recordId }) => recordId),
+        attested,
+        root.id,
+        many.map(({ createdAt }) => createdAt),
+      ],
+    );
+    await revokeKey();
+    const late = aReplica(ROLL_OUT_MS);
+    const tokens = [...many.map(({ secret }) => secret), child, root.token];
+    const answers = await Promise.all(tokens.map((token) => late.accepts(token)));
+    expect(answers.filter((isAccepted) => !isAccepted)).toEqual([]);
+  });
+
+  it('what somebody wrote into the database is refused all the same', async () => {
+    await revokeKey();
+    const late = aReplica(ROLL_OUT_MS);
+    await attack('UPDATE data_planes SET sealing_key = $1 WHERE tenant_id = $tenant', [thiefsKey]);
+    await attack('UPDATE data_plane_tokens SET region = $1 WHERE deployment_id = $plane', ['else']);
+    expect(await late.targets()).toEqual([]);
+    expect(await late.accepts(child)).toBe(false);
+  });
+});
+
+it('a message that keys changed has nothing taken', async () => {
+  const late = aReplica(ROLL_OUT_MS);
+  const own = randomBytes(32).toString('base64url');
+  await registerAtOlder(thiefsKey, own);
+  // Whoever may connect to the database can send it.
+  controlPlane.changes.publish({ tenantId: PLATFORM });
+  expect(await late.accepts(own)).toBe(false);
+  expect(await late.targets()).toEqual([deploymentId]);
+});
+
+it('a token is attested as it is shown, whatever was attested just before', async () => {
+  const replica = aReplica();
+  for (const own of ['one', 'two', 'three'].map((name) => `${name}-${uuidv7()}`)) {
+    await registerAtOlder(thiefsKey, own);
+    expect(await replica.accepts(own)).toBe(true);
+  }
+  expect((await alerts()).map((one: { severity: string }) => one.severity)).not.toContain(
+    'critical',
+  );
+});
+
+it('a data plane that was taken again gets what it missed when it registers', async () => {
+  await controlPlane.db.inTenant(admin.scope, async (tx) => controlPlane.attestedPlanes.begin(tx));
+  await attack('UPDATE data_planes SET attestation = NULL WHERE tenant_id = $tenant');
+  expect(await aReplica(ROLL_OUT_MS).targets()).toEqual([]);
+  await attack(
+    `DELETE FROM feed_entries WHERE tenant_id = $tenant AND kind = 'upstream_credential'`,
+  );
+  await aReplica().adoptAll();
+  expect(await aReplica(ROLL_OUT_MS).targets()).toEqual([deploymentId]);
+  await register(plane);
+  expect(await sealedFor()).toBe('the first');
+  const { length } = await entriesFor(deploymentId);
+  // Once is enough.
+  await register(plane);
+  expect(await entriesFor(deploymentId)).toHaveLength(length);
 });

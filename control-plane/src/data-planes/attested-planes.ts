@@ -9,19 +9,22 @@ import { LRUCache } from 'lru-cache';
 import { type ChangeBus, PLATFORM } from '../platform/change-bus.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { SealingTarget } from '../platform/feature.ts';
+import type { LeaderTask } from '../platform/leader.ts';
 import type { DataPlaneTokenOwner, Lookups } from '../platform/lookups.ts';
-import {
-  isUnattested,
-  type Judge,
-  ROLL_OUT_MS,
-  type RowAttestations,
-} from '../platform/row-attestations.ts';
+import { type Judge, ROLL_OUT_MS, type RowAttestations } from '../platform/row-attestations.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
 } from '../platform/tenant-scope.ts';
-import { type Attester, adoptRows, recordBeginning } from './plane-adoption.ts';
+import {
+  type Adoption,
+  type Attester,
+  adoptRows,
+  recordBeginning,
+  type Takes,
+  takesOf,
+} from './plane-adoption.ts';
 import { createPlaneAlerts, type PlaneAlertsDeps } from './plane-alerts.ts';
 import {
   type Endings,
@@ -30,16 +33,20 @@ import {
   isPutBack,
   type RowFault,
   readEndings,
+  withRests,
 } from './plane-records.ts';
 import { planeRows, type TargetRow } from './plane-rows.ts';
 import { findTokenFault, planeTarget, type TokenRow, tokenTarget } from './plane-statements.ts';
+import { createTokenAdoption } from './token-adoption.ts';
 
-/** Rows of tokens that were verified, and tenants whose revocations are known. */
-const KEPT = { tokens: 10_000, tenants: 1_000 };
+/** Rows of tokens that were verified, those refused, and tenants whose revocations are known. */
+const KEPT = { tokens: 10_000, refused: 1_000, tenants: 1_000 };
 /** Even without a word of a revocation they are read again after this. */
 const ENDINGS_MS = 60 * 60 * 1000;
-/** A tenant's rows are looked at for what can be taken no more often. */
-const ADOPT_EVERY_MS = 2_000;
+/** How long a token's row that was refused is not looked at again, as long as it stays as it is. */
+const REFUSED_MS = 10_000;
+/** How often the leader looks for a key that was revoked. */
+const ATTEST_EVERY_MS = 30_000;
 
 export interface AttestedPlanesDeps extends PlaneAlertsDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
@@ -64,6 +71,8 @@ export interface AttestedPlanes {
   isGenuineRoot(tx: TenantTransaction, id: string, judge: Judge): Promise<boolean>;
   /** At each start: attests what earlier versions wrote. */
   adoptAll(): Promise<void>;
+  /** After the revocation of the key that attested: attests anew, whoever is heard of or not. */
+  attestAnew: LeaderTask;
   /** For a new tenant: whatever it has was written by this version. */
   begin(tx: TenantTransaction): void;
 }
@@ -75,8 +84,9 @@ export function createAttestedPlanes(deps: AttestedPlanesDeps): AttestedPlanes {
   const alerts = createPlaneAlerts(deps);
   const verified = new LRUCache<string, true>({ max: KEPT.tokens });
   const endings = new LRUCache<string, Promise<Endings>>({ max: KEPT.tenants, ttl: ENDINGS_MS });
-  const adopting = new LRUCache<string, Promise<void>>({ max: KEPT.tenants, ttl: ADOPT_EVERY_MS });
-  let leniently = 0;
+  const refusedLately = new LRUCache<string, true>({ max: KEPT.refused, ttl: REFUSED_MS });
+  /** Revoked keys of which nothing is left to be attested anew. */
+  const replaced = new Set<string>();
 
   const forget = () => {
     verified.clear();
@@ -84,36 +94,30 @@ export function createAttestedPlanes(deps: AttestedPlanesDeps): AttestedPlanes {
   };
   deps.changes.subscribe(({ tenantId, tokensRevoked }) => {
     if (tokensRevoked) endings.delete(tenantId);
-    if (tenantId !== PLATFORM) return;
-    forget();
-    // A key that was revoked attests nothing any more: for an hour rows are attested anew.
-    leniently = elapsed();
+    if (tenantId === PLATFORM) forget();
   }, forget);
 
-  const isRollOut = () => elapsed() - leniently < ROLL_OUT_MS;
+  /** Counted from the start alone: whoever owns the database can announce anything. */
+  const takes = () => takesOf(elapsed() < ROLL_OUT_MS);
 
   const prepare = async (): Promise<Attester> => ({
     attest: await attestations.prepare(),
     judge: await attestations.verifier(),
   });
 
-  const adopt = async (tenantId: string, isStart: boolean): Promise<void> => {
+  const adopt = async (
+    tenantId: string,
+    which: Pick<Adoption, 'isStart' | 'tokenIds'>,
+  ): Promise<void> => {
     const by = await prepare();
-    const now = deps.now();
-    const told = await db.inTenant(systemScope(tenantId), (tx) =>
-      adoptRows(tx, by, { isStart, now }),
-    );
+    const adoption = { takes: takes(), now: deps.now(), ...which };
+    const told = await db.inTenant(systemScope(tenantId), (tx) => adoptRows(tx, by, adoption));
     alerts.doubted(tenantId, told);
   };
 
-  /** Those who ask at the same time, or soon after, share it. */
-  function adoptOnce(tenantId: string): Promise<void> {
-    const known = adopting.get(tenantId);
-    if (known) return known;
-    const adopted = adopt(tenantId, false);
-    adopting.set(tenantId, adopted);
-    return adopted;
-  }
+  const adoptTokens = createTokenAdoption(({ tenantId, tokenIds }) =>
+    adopt(tenantId, { tokenIds }),
+  );
 
   function knownEndings(tenantId: string): Promise<Endings> {
     const known = endings.get(tenantId);
@@ -128,18 +132,35 @@ export function createAttestedPlanes(deps: AttestedPlanesDeps): AttestedPlanes {
 
   async function findFault(tenantId: string, token: TokenRow): Promise<RowFault | undefined> {
     if (isPutBack(await knownEndings(tenantId), token)) return 'put_back';
-    const content = canonicalize({ tenantId, ...token, ...timesOf(token) });
+    const content = contentOf(tenantId, token);
     if (verified.has(content)) return undefined;
     const fault = findTokenFault(tenantId, token, await attestations.verifier());
     if (!fault) verified.set(content, true);
     return fault;
   }
 
+  /** Looks again, after what can be done for a token: another replica may have changed something. */
+  async function findFaultAgain(
+    tenantId: string,
+    before: TokenRow,
+    fault: RowFault,
+  ): Promise<RowFault | 'revoked' | undefined> {
+    // It may be attested by a key that is not known here yet.
+    if (fault === 'not_attested' && before.attestation !== null) attestations.forget();
+    if (takes()(fault)) await adoptTokens(tenantId, before.id);
+    const { tokenHash } = before;
+    const again = await lookups.findDataPlaneToken(tokenHash);
+    if (again?.tenantId !== tenantId) return 'revoked';
+    if (again.revokedAt && !before.revokedAt) return 'revoked';
+    const { tenantId: _, ...row } = again;
+    return findFault(tenantId, { ...row, tokenHash });
+  }
+
   const prepareTargets = async (): Promise<FindTargets> => {
     const judge = await attestations.verifier();
     return async (tx) => {
       const rows = await planeRows(tx).readTargets();
-      const faults = await findTargetFaults(tx, rows, judge, isRollOut());
+      const faults = await findTargetFaults(tx, rows, { judge, takes: takes() });
       for (const { target, fault } of faults.refused.values()) {
         alerts.refused(tx.scope.tenantId, { target, fault });
       }
@@ -158,17 +179,17 @@ export function createAttestedPlanes(deps: AttestedPlanesDeps): AttestedPlanes {
     prepareTargets,
 
     isGenuine: async ({ tenantId, ...owner }, tokenHash) => {
-      const fault = await findFault(tenantId, { ...owner, tokenHash });
+      const token = { ...owner, tokenHash };
+      const fault = await findFault(tenantId, token);
       if (!fault) return true;
-      if (isUnattested(fault) && isRollOut()) await adoptOnce(tenantId);
-      // It may have been revoked, or attested, since it was read.
-      const again = await lookups.findDataPlaneToken(tokenHash);
-      if (again?.tenantId !== tenantId) return false;
-      if (again.revokedAt && !owner.revokedAt) return false;
-      const { tenantId: _, ...row } = again;
-      const left = await findFault(tenantId, { ...row, tokenHash });
-      if (left) alerts.refused(tenantId, { target: tokenTarget(row.id), fault: left });
-      return left === undefined;
+      const content = contentOf(tenantId, token);
+      if (refusedLately.has(content)) return false;
+      const left = await findFaultAgain(tenantId, token, fault);
+      if (left === undefined) return true;
+      if (left === 'revoked') return false;
+      refusedLately.set(content, true);
+      alerts.refused(tenantId, { target: tokenTarget(token.id), fault: left });
+      return false;
     },
 
     isGenuineRoot: async (tx, id, judge) => {
@@ -176,14 +197,30 @@ export function createAttestedPlanes(deps: AttestedPlanesDeps): AttestedPlanes {
       return token !== undefined && !findTokenFault(tx.scope.tenantId, token, judge);
     },
 
-    adoptAll: () =>
-      forEachTenant(db, new AbortController().signal, (tenantId) => adopt(tenantId, true)),
+    adoptAll: async () => {
+      const { signal } = new AbortController();
+      await forEachTenant(db, signal, (tenantId) => adopt(tenantId, { isStart: true }));
+    },
+
+    attestAnew: {
+      name: 'plane_attestations',
+      everyMs: ATTEST_EVERY_MS,
+      run: async (signal) => {
+        const revoked = await attestations.listRevoked();
+        if (revoked.every((kid) => replaced.has(kid))) return;
+        await forEachTenant(db, signal, (tenantId) => adopt(tenantId, {}));
+        if (!signal.aborted) for (const kid of revoked) replaced.add(kid);
+      },
+    },
 
     begin: (tx) => recordBeginning(tx, { data_planes: 0, tokens: 0 }),
   };
 }
 
-/** Dates as text: the content of a row is compared by it. */
+/** What was verified, or refused, is known again by the whole content of its row. */
+const contentOf = (tenantId: string, token: TokenRow): string =>
+  canonicalize({ tenantId, ...token, ...timesOf(token) });
+
 const timesOf = ({ createdAt, expiresAt, issuedUntil, revokedAt }: TokenRow) => ({
   createdAt: createdAt.toISOString(),
   expiresAt: expiresAt?.toISOString() ?? null,
@@ -200,18 +237,17 @@ interface TargetFaults {
 async function findTargetFaults(
   tx: TenantTransaction,
   rows: readonly TargetRow[],
-  judge: Judge,
-  isRollOut: boolean,
+  { judge, takes }: { judge: Judge; takes: Takes },
 ): Promise<TargetFaults> {
   const found: TargetFaults = { refused: new Map(), doubted: [] };
   const faults = await findPlaneFaults(tx, rows, judge);
   const ended = await readEndings(tx);
-  for (const { deploymentId, token } of rows) {
+  for await (const { deploymentId, token } of withRests(rows)) {
     const own = faults.get(deploymentId);
     // An older replica registers without an attestation, and its record agrees.
     const fault = ended.has(planeTarget(deploymentId)) ? 'put_back' : own;
-    const isTaken = isRollOut && fault !== undefined && isUnattested(fault);
-    const tokenFault = token && (await judgeToken(tx, token, { ended, judge, isRollOut }));
+    const isTaken = fault !== undefined && takes(fault);
+    const tokenFault = token && (await judgeToken(tx, token, { ended, judge, takes }));
     if (fault && !isTaken)
       found.refused.set(deploymentId, { target: planeTarget(deploymentId), fault });
     else if (token && tokenFault) {
@@ -224,9 +260,10 @@ async function findTargetFaults(
 async function judgeToken(
   tx: TenantTransaction,
   token: TokenRow,
-  by: { ended: Endings; judge: Judge; isRollOut: boolean },
+  by: { ended: Endings; judge: Judge; takes: Takes },
 ): Promise<RowFault | undefined> {
   if (isPutBack(by.ended, token)) return 'put_back';
   const fault = findTokenFault(tx.scope.tenantId, token, by.judge);
-  return fault && by.isRollOut ? findTokenRecordFault(tx, token) : fault;
+  if (!fault || fault === 'key_revoked') return undefined;
+  return by.takes(fault) ? findTokenRecordFault(tx, token) : fault;
 }

@@ -34,7 +34,7 @@ import { type DataPlaneDescription, dataPlaneStore } from './data-plane-store.ts
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 import { createHeartbeatReceiver, type ReceiveHeartbeat } from './heartbeat-receiver.ts';
 import type { Attester } from './plane-adoption.ts';
-import { findPlaneFaults, type RowFault } from './plane-records.ts';
+import { findPlaneFaults, hasMissedSecrets, type RowFault } from './plane-records.ts';
 import { type PlaneRow, planeDetails, planeStatement, planeTarget } from './plane-statements.ts';
 import { type UnregisteredPlane, unregisteredPlaneStore } from './unregistered-plane-store.ts';
 
@@ -141,7 +141,8 @@ export function createDataPlaneService(deps: DataPlaneServiceDeps): DataPlaneSer
     if (!isLocal) requireActive(known, fault);
     const registered = { deploymentId, isNew: known === undefined };
     // The local one goes on when it forked; its row stays as it is then.
-    const isAttested = fault === undefined || known?.standing !== 'active';
+    const isAttested =
+      known?.standing !== 'active' || (fault === undefined && !(await hasMissedSecrets(tx, known)));
     const isUnchanged = known !== undefined && isSame(known, description) && isAttested;
     // Its sealed credentials were removed when its last token was revoked, and are added again.
     const hasLostItsTokens =

@@ -34,6 +34,10 @@ export function dataPlanesFeature(core: DataPlanesCore): Feature {
       auditBatchRoutes({ ingest, registry }),
     ],
     facts: { begin: attestedPlanes.begin, publish: attestedPlanes.adoptAll },
-    tasks: [createSilenceWatch(core), createTokenPurge({ ...core, now: core.settledNow })],
+    tasks: [
+      createSilenceWatch(core),
+      createTokenPurge({ ...core, now: core.settledNow }),
+      attestedPlanes.attestAnew,
+    ],
   };
 }

@@ -20,6 +20,7 @@ import {
   isPutBack,
   type RowFault,
   readEndings,
+  withRests,
 } from './plane-records.ts';
 import { planeRows } from './plane-rows.ts';
 import {
@@ -46,25 +47,51 @@ export interface FoundRow {
   fault: RowFault;
 }
 
-/** Tokens whose records are searched at a time: each search reads some thousand records. */
-const SEARCHED = 200;
+/** Tokens whose records are looked for at a time; others are taken as they are used. */
+const SEARCHED = 500;
+
+/** Why a row that is not attested may be taken, if its record agrees. */
+export type Takes = (fault: RowFault) => boolean;
 
 /**
- * @param isStart whether the service starts: only then is what has no record taken, once
- * @returns those that are taken and to be told
+ * What this process may take: for an hour after its start what an older replica may have written,
+ * and what a key attested that was revoked a short while ago.
  */
+export const takesOf =
+  (isRollOut: boolean): Takes =>
+  (fault) =>
+    fault === 'key_revoked' || (isRollOut && isUnattested(fault));
+
+export interface Adoption {
+  takes: Takes;
+  now: Date;
+  /** Whether the service starts: only then is what has no record taken, once. */
+  isStart?: boolean;
+  /** Only these tokens, with their roots and data planes; without it, all. */
+  tokenIds?: readonly string[];
+}
+
+/** @returns those that are taken and to be told */
 export async function adoptRows(
   tx: TenantTransaction,
   by: Attester,
-  { isStart, now }: { isStart: boolean; now: Date },
+  { takes, now, isStart = false, tokenIds }: Adoption,
 ): Promise<FoundRow[]> {
   await dataPlaneStore(tx).lockRegistrations();
   const isFirst = isStart && !(await hasBegun(tx));
+  const rows = planeRows(tx);
+  // At a later start none is verified that bears a signature: it is as it is shown, or attested anew.
+  const isUnsigned = isStart && !isFirst;
+  const tokens = await (tokenIds
+    ? rows.findTokens(tokenIds)
+    : rows.readTokens(now, { isUnsigned }));
+  const owners = tokens.flatMap(({ deploymentId }) => deploymentId ?? []);
+  const planes = await rows.readActive(tokenIds ? owners : null);
   const ended = await readEndings(tx);
-  const planes = await adoptPlanes(tx, by, isFirst);
-  const tokens = await adoptTokens(tx, by, { isFirst, ended, now });
-  if (isFirst) recordBeginning(tx, { data_planes: planes.count, tokens: tokens.count });
-  return [...planes.told, ...tokens.told];
+  const ofPlanes = await adoptPlanes(tx, by, { planes, takes, isFirst });
+  const ofTokens = await adoptTokens(tx, by, { tokens, takes, isFirst, ended });
+  if (isFirst) recordBeginning(tx, { data_planes: ofPlanes.count, tokens: ofTokens.count });
+  return [...ofPlanes.told, ...ofTokens.told];
 }
 
 /** From here on rows without an attestation were not written by this version. */
@@ -87,18 +114,16 @@ interface Adopted {
 async function adoptPlanes(
   tx: TenantTransaction,
   { attest, judge }: Attester,
-  isFirst: boolean,
+  { planes, takes, isFirst }: { planes: readonly PlaneRow[]; takes: Takes; isFirst: boolean },
 ): Promise<Adopted> {
-  const rows = planeRows(tx);
-  const planes = await rows.readActive();
   const faults = await findPlaneFaults(tx, planes, judge);
   const taken = planes.flatMap((plane) => {
     const fault = faults.get(plane.deploymentId);
-    const isTaken = fault && (isFirst ? fault !== 'put_back' : isUnattested(fault));
+    const isTaken = fault && (isFirst ? fault !== 'put_back' : takes(fault));
     return isTaken ? [{ plane, fault }] : [];
   });
-  const attested = taken.map(({ plane }) => attestPlane(tx, attest, plane));
-  if (attested.length > 0) await rows.attestPlanes(new Map(attested));
+  const attested = taken.map(({ plane }) => attestPlane(tx, attest, { plane, isFirst }));
+  if (attested.length > 0) await planeRows(tx).attestPlanes(new Map(attested));
   const told = taken
     .filter(({ fault }) => !isFirst || !isUnattested(fault))
     .map(({ plane, fault }) => ({ target: planeTarget(plane.deploymentId), fault }));
@@ -108,7 +133,7 @@ async function adoptPlanes(
 function attestPlane(
   { audit, scope }: TenantTransaction,
   attest: Attest,
-  plane: PlaneRow,
+  { plane, isFirst }: { plane: PlaneRow; isFirst: boolean },
 ): [string, Attestation] {
   const { deploymentId } = plane;
   const recordId = uuidv7();
@@ -116,27 +141,38 @@ function attestPlane(
     id: recordId,
     action: 'data_plane_attested',
     target: planeTarget(deploymentId),
-    details: planeDetails(plane),
+    // Later it may have been refused before, and missed secrets (hasMissedSecrets).
+    details: { ...planeDetails(plane), first_start: isFirst },
   });
   return [deploymentId, attest(planeStatement(scope.tenantId, plane, recordId))];
+}
+
+interface Tokens {
+  tokens: readonly TokenRow[];
+  takes: Takes;
+  isFirst: boolean;
+  ended: Endings;
 }
 
 async function adoptTokens(
   tx: TenantTransaction,
   { attest, judge }: Attester,
-  { isFirst, ended, now }: { isFirst: boolean; ended: Endings; now: Date },
+  { tokens, takes, isFirst, ended }: Tokens,
 ): Promise<Adopted> {
-  const rows = planeRows(tx);
-  const unattested = (await rows.readTokens(now)).flatMap((token) => {
+  const unattested: { token: TokenRow; fault: RowFault }[] = [];
+  for await (const token of withRests(tokens)) {
     const fault = findTokenFault(tx.scope.tenantId, token, judge);
-    return fault && !isPutBack(ended, token) ? [{ token, fault }] : [];
-  });
-  const taken: { token: TokenRow; fault: RowFault }[] = [];
-  for (const one of isFirst ? unattested : unattested.slice(0, SEARCHED)) {
-    if (isFirst || (await findTokenRecordFault(tx, one.token)) === undefined) taken.push(one);
+    const isTaken = fault && (isFirst || takes(fault)) && !isPutBack(ended, token);
+    if (isTaken) unattested.push({ token, fault });
+  }
+  // What a key of the service attested needs no record beside.
+  const isVouchedFor = ({ fault }: { fault: RowFault }) => isFirst || fault === 'key_revoked';
+  const taken = unattested.filter(isVouchedFor);
+  for (const one of unattested.filter((other) => !isVouchedFor(other)).slice(0, SEARCHED)) {
+    if ((await findTokenRecordFault(tx, one.token)) === undefined) taken.push(one);
   }
   const attested = taken.map(({ token }) => attestToken(tx, attest, token));
-  if (attested.length > 0) await rows.attestTokens(new Map(attested));
+  if (attested.length > 0) await planeRows(tx).attestTokens(new Map(attested));
   const told = taken.map(({ token, fault }) => ({ target: tokenTarget(token.id), fault }));
   return { count: taken.length, told: isFirst ? [] : told };
 }

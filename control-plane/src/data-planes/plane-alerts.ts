@@ -9,7 +9,7 @@ import type { FoundRow } from './plane-adoption.ts';
 const ALERT = 'DATA_PLANE_NOT_RECORDED';
 /** Rows that one alert lists. */
 const LISTED = 100;
-const TOLD_KEPT = 1_000;
+const TOLD_KEPT = 10_000;
 /** A replica looks for an alert about a row again after this long. */
 const TOLD_MS = 10 * 60 * 1000;
 
@@ -32,13 +32,20 @@ export function createPlaneAlerts({ db, registry, log, now }: PlaneAlertsDeps) {
     registers: [registry],
   });
 
+  /** One after the other: each takes a connection, and a tenant has two thousand data planes. */
+  let raising: Promise<unknown> = Promise.resolve();
+
   /** Not awaited: who waits for an answer does not wait for an alert. */
   function raise(tenantId: string, alert: Omit<NewAlert, 'agentId' | 'now' | 'alertType'>): void {
-    db.inTenant(systemScope(tenantId), (tx) =>
-      raiseAlert(tx, { ...alert, alertType: ALERT, agentId: null, now: now() }),
-    ).catch((err: unknown) =>
-      log.error({ tenantId, err }, 'the alert about a data plane could not be raised'),
-    );
+    const raiseOne = () =>
+      db.inTenant(systemScope(tenantId), (tx) =>
+        raiseAlert(tx, { ...alert, alertType: ALERT, agentId: null, now: now() }),
+      );
+    raising = raising
+      .then(raiseOne)
+      .catch((err: unknown) =>
+        log.error({ tenantId, err }, 'the alert about a data plane could not be raised'),
+      );
   }
 
   return {

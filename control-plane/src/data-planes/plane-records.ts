@@ -2,6 +2,7 @@
  * What the admin records say of data planes and their tokens: which keys they registered last, and
  * which were revoked. Proven by attested-planes.pg.test.ts.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AdminActionRecord } from '@governance/shared/ledger-record';
 import { findAdminRecord, type StoredRecord, searchAdminRecord } from '../chain/admin-records.ts';
 import { Prisma } from '../platform/generated/client.ts';
@@ -93,13 +94,23 @@ export async function findPlaneFaults(
     planes.map(({ recordId }) => recordId),
   );
   const { tenantId } = tx.scope;
-  return new Map(
-    planes.flatMap((plane) => {
-      const { deploymentId } = plane;
-      const fault = findPlaneFault(tenantId, plane, newest.get(deploymentId), judge);
-      return fault ? [[deploymentId, fault]] : [];
-    }),
-  );
+  const faults = new Map<string, RowFault>();
+  for await (const plane of withRests(planes)) {
+    const { deploymentId } = plane;
+    const fault = findPlaneFault(tenantId, plane, newest.get(deploymentId), judge);
+    if (fault) faults.set(deploymentId, fault);
+  }
+  return faults;
+}
+
+/** Signatures that are verified in a row: a tenant has thousands, and others are served meanwhile. */
+const IN_A_ROW = 50;
+
+export async function* withRests<T>(rows: readonly T[]): AsyncGenerator<T> {
+  for (const [index, row] of rows.entries()) {
+    if (index % IN_A_ROW === IN_A_ROW - 1) await nextTurn();
+    yield row;
+  }
 }
 
 function findPlaneFault(
@@ -122,6 +133,19 @@ function findPlaneFault(
     (fingerprint === undefined || fingerprint === expected.fingerprint);
   if (!isSame) return 'record_differs';
   return attestationFault(judge, planeStatement(tenantId, plane, id), plane);
+}
+
+/**
+ * Whether the row was taken after this version's first start: until then nothing may have been
+ * sealed for it.
+ */
+export async function hasMissedSecrets(
+  tx: TenantTransaction,
+  { recordId }: Pick<PlaneRow, 'recordId'>,
+): Promise<boolean> {
+  const stored = recordId ? await findAdminRecord(tx, recordId) : undefined;
+  const record = stored && readAdminAction(stored);
+  return record?.action === 'data_plane_attested' && record.details.first_start === false;
 }
 
 const ISSUED: readonly string[] = [

@@ -24,10 +24,13 @@ const TOKEN = Prisma.sql`t.id, t.token_hash AS "tokenHash", t.deployment_id AS "
   t.issued_until AS "issuedUntil", t.revoked_at AS "revokedAt", t.record_id AS "recordId", t.attestation`;
 
 export function planeRows({ db, scope: { tenantId } }: TenantTransaction) {
-  const readActive = () =>
+  /** @param of their ids; null: all */
+  const readActive = (of: readonly string[] | null = null) =>
     db.$queryRaw<PlaneRow[]>`
       SELECT ${PLANE} FROM data_planes p
-      WHERE p.tenant_id = ${tenantId}::uuid AND p.status = 'active' ORDER BY p.deployment_id`;
+      WHERE p.tenant_id = ${tenantId}::uuid AND p.status = 'active'
+        AND (${of}::uuid[] IS NULL OR p.deployment_id = ANY (${of}::uuid[]))
+      ORDER BY p.deployment_id`;
 
   return {
     readActive,
@@ -57,13 +60,26 @@ export function planeRows({ db, scope: { tenantId } }: TenantTransaction) {
       return rows[0];
     },
 
-    /** Those that somebody may still be let in with, and all roots; newest first. */
-    readTokens: (now: Date): Promise<TokenRow[]> => {
+    /** Some tokens, and the roots that they derive from. */
+    findTokens: (ids: readonly string[]): Promise<TokenRow[]> =>
+      db.$queryRaw<TokenRow[]>`
+        SELECT ${TOKEN} FROM data_plane_tokens t
+        WHERE t.tenant_id = ${tenantId}::uuid AND (t.id = ANY (${ids}::uuid[]) OR t.id IN (
+          SELECT child.root_id FROM data_plane_tokens child
+          WHERE child.tenant_id = ${tenantId}::uuid AND child.id = ANY (${ids}::uuid[])))`,
+
+    /**
+     * Those that somebody may still be let in with, and all roots; newest first.
+     *
+     * @param isUnsigned only those without any attestation
+     */
+    readTokens: (now: Date, { isUnsigned = false } = {}): Promise<TokenRow[]> => {
       const since = new Date(now.getTime() - BELIEVED_MS);
       return db.$queryRaw<TokenRow[]>`
         SELECT ${TOKEN} FROM data_plane_tokens t
         WHERE t.tenant_id = ${tenantId}::uuid AND (t.revoked_at IS NULL OR t.revoked_at > ${since})
           AND (t.root_id IS NULL OR t.expires_at IS NULL OR t.expires_at > ${since})
+          AND (t.attestation IS NULL OR NOT ${isUnsigned}::boolean)
         ORDER BY t.id DESC`;
     },
 

@@ -65,6 +65,8 @@ export interface ServiceKeys {
    * @param endedAfter leaves out keys that ended earlier
    */
   verificationKeys(purpose: ServiceKeyPurpose, endedAfter?: Date): Promise<PublicJwk[]>;
+  /** Those that were revoked; they only show what was signed before. */
+  revokedKeys(purpose: ServiceKeyPurpose): Promise<PublicJwk[]>;
   bundleSigningKey(): Promise<SigningKey<'bundle-signing'>>;
   bundleVerificationKeys(): Promise<PublicJwk[]>;
   /** Signs statements about the feed. */
@@ -224,6 +226,10 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   return {
     signingKey,
     verificationKeys,
+    revokedKeys: async (purpose) =>
+      (await rings.of(purpose)).keys
+        .filter(({ revokedAt }) => revokedAt !== null)
+        .map(({ publicJwk }) => publicJwk),
     bundleSigningKey: () => signingKey('bundle-signing'),
     bundleVerificationKeys: () => verificationKeys('bundle-signing'),
     feedSigningKey: () => signingKey('feed-signing'),

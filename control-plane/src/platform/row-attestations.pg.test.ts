@@ -5,12 +5,18 @@ import { expect, it } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createServiceKeys } from './keys.ts';
 import { createMasterKey } from './master-key.ts';
-import { createRowAttestations, type RowStatement } from './row-attestations.ts';
+import {
+  attestationFault,
+  createRowAttestations,
+  ROLL_OUT_MS,
+  type RowStatement,
+} from './row-attestations.ts';
 
 const { db } = await testDatabase();
 const masterKey = createMasterKey(new Secret(Buffer.alloc(32, 7)));
 const keys = createServiceKeys({ db, masterKey, overlapMs: 0 });
-const attestations = createRowAttestations(keys);
+let elapsedMs = 0;
+const attestations = createRowAttestations(keys, () => elapsedMs);
 
 const ROW: RowStatement = {
   tenantId: uuidv7(),
@@ -39,7 +45,7 @@ it('is of one row, one state and one record', async () => {
   }
 });
 
-it('outlives the rotation of its key, and not its revocation', async () => {
+it('outlives the rotation of its key, and its revocation no longer than an hour', async () => {
   const { attestation } = (await attestations.prepare())(ROW);
   const verdict = async () => (await attestations.verifier())(ROW, attestation);
   const actor = { id: 'a', username: 'a', role: 'super_admin' } as const;
@@ -48,6 +54,15 @@ it('outlives the rotation of its key, and not its revocation', async () => {
   expect(await verdict()).toBe('attested');
   const second = (await attestations.prepare())(ROW).attestation;
   await keys.rotate('batch-signing', { ...order, revoke: true });
+  const judge = await attestations.verifier();
+  expect(judge(ROW, second)).toBe('revoked');
+  expect(judge({ ...ROW, recordId: uuidv7() }, second)).toBe('unsigned');
+  expect(attestationFault(judge, ROW, { recordId: ROW.recordId, attestation: second })).toBe(
+    'key_revoked',
+  );
+  expect(await attestations.listRevoked()).toEqual([second.split('.')[0]]);
+  elapsedMs += ROLL_OUT_MS;
   expect((await attestations.verifier())(ROW, second)).toBe('unsigned');
+  expect(await attestations.listRevoked()).toEqual([]);
   expect(await verdict()).toBe('attested');
 });

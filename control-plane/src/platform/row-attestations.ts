@@ -7,7 +7,7 @@
 
 import { canonicalize } from '@governance/shared/canonical-json';
 import { isSignedBy, signValue } from '@governance/shared/evidence/ed25519';
-import type { ServiceKeys } from './keys.ts';
+import type { PublicJwk, ServiceKeys } from './keys.ts';
 
 /** What is attested of a row. */
 export interface RowStatement {
@@ -28,8 +28,11 @@ export interface Attestation {
 
 /** Attests a row, within its transaction. */
 export type Attest = (row: RowStatement) => Attestation;
-/** `unsigned`: it is none, or of a key that was revoked or never there. */
-export type Verdict = 'attested' | 'unsigned' | 'wrong';
+/**
+ * `unsigned`: it is none, or of a key that was revoked or never there. `revoked`: it is of a key that
+ * was revoked less than ROLL_OUT_MS ago, as far as this process saw.
+ */
+export type Verdict = 'attested' | 'revoked' | 'unsigned' | 'wrong';
 export type Judge = (row: RowStatement, attestation: string | null) => Verdict;
 
 /**
@@ -43,11 +46,27 @@ export interface RowAttestations {
   prepare(): Promise<Attest>;
   /** Reads the keys; those that were revoked attest nothing. */
   verifier(): Promise<Judge>;
+  /** The ids of keys by which a row is judged as `revoked`. */
+  listRevoked(): Promise<string[]>;
+  /** Has the keys read again: another replica may attest with one that is not known here. */
+  forget(): void;
 }
 
+/** @param elapsed a monotonic clock in milliseconds */
 export function createRowAttestations(
-  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'verificationKeys'>,
+  serviceKeys: Pick<ServiceKeys, 'evidenceKey' | 'verificationKeys' | 'revokedKeys' | 'forget'>,
+  elapsed: () => number = () => performance.now(),
 ): RowAttestations {
+  /** When each was first seen as revoked: its date is in the database, where others may write. */
+  const seen = new Map<string, number>();
+
+  async function readRevoked(): Promise<PublicJwk[]> {
+    const revoked = await serviceKeys.revokedKeys('batch-signing');
+    const at = elapsed();
+    for (const { kid } of revoked) if (!seen.has(kid)) seen.set(kid, at);
+    return revoked.filter(({ kid }) => at - (seen.get(kid) ?? at) < ROLL_OUT_MS);
+  }
+
   return {
     prepare: async () => {
       const { key, kid } = await serviceKeys.evidenceKey('batch');
@@ -58,18 +77,25 @@ export function createRowAttestations(
     },
     verifier: async () => {
       const keys = await serviceKeys.verificationKeys('batch-signing');
+      const revoked = await readRevoked();
       return (row, attestation) => {
         const [kid, signature = ''] = attestation?.split('.') ?? [];
-        const jwk = keys.find((key) => key.kid === kid);
+        const isOwn = (key: PublicJwk) => key.kid === kid;
+        const jwk = keys.find(isOwn) ?? revoked.find(isOwn);
         if (!jwk) return 'unsigned';
         const bytes = Buffer.from(canonicalize(toSigned(row)));
-        return isSignedBy(jwk, bytes, signature) ? 'attested' : 'wrong';
+        const isSigned = isSignedBy(jwk, bytes, signature);
+        if (keys.includes(jwk)) return isSigned ? 'attested' : 'wrong';
+        return isSigned ? 'revoked' : 'unsigned';
       };
     },
+    listRevoked: async () => (await readRevoked()).map(({ kid }) => kid),
+    forget: serviceKeys.forget,
   };
 }
 
-export type AttestationFault = 'not_attested' | 'attestation_wrong';
+/** `key_revoked`: it is as it was attested, by a key that was revoked a short while ago. */
+export type AttestationFault = 'not_attested' | 'attestation_wrong' | 'key_revoked';
 
 /**
  * @param row what it should say, of the newest record about it
@@ -82,6 +108,7 @@ export function attestationFault(
 ): AttestationFault | undefined {
   const verdict = judge(row, attestation);
   if (verdict === 'attested' && recordId === row.recordId) return undefined;
+  if (verdict === 'revoked' && recordId === row.recordId) return 'key_revoked';
   return verdict === 'unsigned' ? 'not_attested' : 'attestation_wrong';
 }
 
@@ -90,7 +117,7 @@ export function attestationFault(
  * the row before: that is no better than none.
  */
 export const isUnattested = (fault: string): fault is AttestationFault =>
-  fault === 'not_attested' || fault === 'attestation_wrong';
+  fault === 'not_attested' || fault === 'attestation_wrong' || fault === 'key_revoked';
 
 /** The type keeps it apart from whatever else the key signs. */
 const toSigned = ({ tenantId, about, states, recordId }: RowStatement) => ({
