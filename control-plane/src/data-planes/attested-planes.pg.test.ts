@@ -555,3 +555,36 @@ it('a data plane that was taken again gets what it missed when it registers', as
   await register(plane);
   expect(await entriesFor(deploymentId)).toHaveLength(length);
 });
+
+it('a token whose times were damaged keeps no start and no other data plane from its secrets', async () => {
+  const other = aRegistration();
+  const { deploymentId: otherId } = await register(other);
+  await asOfEarlier();
+  await attack(
+    `UPDATE data_plane_tokens SET created_at = '-infinity' WHERE deployment_id = $plane`,
+  );
+  await aReplica().adoptAll();
+  expect(await aReplica(ROLL_OUT_MS).targets()).toEqual([otherId]);
+  await rotate('the second');
+  expect(await sealedFor(otherId, other.sealingKey)).toBe('the second');
+});
+
+it('replicas that start at once, and whoever registers or renews meanwhile, do not disturb each other', async () => {
+  await asOfEarlier();
+  const renewing = renew(child);
+  await Promise.all([aReplica().adoptAll(), aReplica().adoptAll(), register(plane), rotate('x')]);
+  expect((await renewing).statusCode).toBe(200);
+  const count = async (action: string) =>
+    (
+      await attack(
+        `SELECT FROM ledger_records WHERE tenant_id = $tenant
+         AND position(convert_to($1, 'UTF8') IN bytes) = 1`,
+        [`{"action":"${action}"`],
+      )
+    ).rowCount;
+  expect(await count('data_planes_attested')).toBe(1);
+  expect(await count('data_plane_attested')).toBeLessThanOrEqual(1);
+  expect(await aReplica(ROLL_OUT_MS).targets()).toEqual([deploymentId]);
+  await rotate('the second');
+  expect(await sealedFor()).toBe('the second');
+});

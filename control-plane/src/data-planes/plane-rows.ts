@@ -23,6 +23,14 @@ const TOKEN = Prisma.sql`t.id, t.token_hash AS "tokenHash", t.deployment_id AS "
   t.root_id AS "rootId", t.region, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
   t.issued_until AS "issuedUntil", t.revoked_at AS "revokedAt", t.record_id AS "recordId", t.attestation`;
 
+/**
+ * Times that can be read (damaged-rows.ts): a token with another was damaged, nobody is let in with
+ * it, and the others must neither miss a secret for it nor the service its start.
+ */
+const IS_READABLE = Prisma.sql`(
+  SELECT min(at) >= '0001-01-01 00:00:00Z' AND max(at) < '10000-01-01 00:00:00Z'
+  FROM unnest(ARRAY[t.created_at, t.expires_at, t.issued_until, t.revoked_at]) AS times (at))`;
+
 export function planeRows({ db, scope: { tenantId } }: TenantTransaction) {
   /** @param of their ids; null: all */
   const readActive = (of: readonly string[] | null = null) =>
@@ -45,7 +53,7 @@ export function planeRows({ db, scope: { tenantId } }: TenantTransaction) {
       const tokens = await db.$queryRaw<TokenRow[]>`
         SELECT DISTINCT ON (t.deployment_id) ${TOKEN} FROM data_plane_tokens t
         WHERE t.tenant_id = ${tenantId}::uuid AND t.deployment_id IS NOT NULL
-          AND t.revoked_at IS NULL
+          AND t.revoked_at IS NULL AND ${IS_READABLE}
         ORDER BY t.deployment_id, t.id DESC`;
       const newest = new Map(tokens.map((token) => [token.deploymentId, token]));
       return planes
@@ -79,7 +87,7 @@ export function planeRows({ db, scope: { tenantId } }: TenantTransaction) {
         SELECT ${TOKEN} FROM data_plane_tokens t
         WHERE t.tenant_id = ${tenantId}::uuid AND (t.revoked_at IS NULL OR t.revoked_at > ${since})
           AND (t.root_id IS NULL OR t.expires_at IS NULL OR t.expires_at > ${since})
-          AND (t.attestation IS NULL OR NOT ${isUnsigned}::boolean)
+          AND (t.attestation IS NULL OR NOT ${isUnsigned}::boolean) AND ${IS_READABLE}
         ORDER BY t.id DESC`;
     },
 
