@@ -12,8 +12,14 @@ import {
 } from '@governance/control-plane/data-planes/plane-statements';
 import { createServiceKeys } from '@governance/control-plane/platform/keys';
 import { createMasterKey } from '@governance/control-plane/platform/master-key';
-import { createRowAttestations } from '@governance/control-plane/platform/row-attestations';
-import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
+import {
+  type Attest,
+  createRowAttestations,
+} from '@governance/control-plane/platform/row-attestations';
+import type {
+  TenantScope,
+  TenantTransaction,
+} from '@governance/control-plane/platform/tenant-scope';
 import { uuidv7 } from '@governance/shared/ids';
 import { createLog } from '@governance/shared/log';
 import { Secret } from '@governance/shared/settings';
@@ -37,23 +43,32 @@ export async function attestRows(
   attested: Pick<AttestedPlanes, 'prepare'>,
 ): Promise<void> {
   const { attest } = await attested.prepare();
-  const { tenantId } = scope;
   await db.inTenant(scope, async (tx) => {
+    await attestPlanes(tx, attest);
     const rows = planeRows(tx);
-    const planes = (await rows.readActive()).map((plane) => {
-      const id = uuidv7();
-      const { deploymentId } = plane;
-      const details = planeDetails(plane);
-      tx.audit.append({
-        ...{ id, action: 'data_plane_updated', target: planeTarget(deploymentId), details },
-      });
-      return [deploymentId, attest(planeStatement(tenantId, plane, id))] as const;
-    });
-    await rows.attestPlanes(new Map(planes));
     const tokens = (await rows.readTokens(new Date(0))).map((token) => {
       const issued = { ...token, issuedUntil: token.expiresAt };
-      return [token.id, attest(tokenStatement(tenantId, issued, uuidv7()))] as const;
+      return [token.id, attest(tokenStatement(scope.tenantId, issued, uuidv7()))] as const;
     });
     await rows.attestTokens(new Map(tokens));
   });
+}
+
+/** The same in the transaction that wrote data planes. @param of their ids; without it, all */
+export async function attestPlanes(
+  tx: TenantTransaction,
+  attest: Attest,
+  of: readonly string[] | null = null,
+): Promise<void> {
+  const rows = planeRows(tx);
+  const planes = (await rows.readActive(of)).map((plane) => {
+    const id = uuidv7();
+    const { deploymentId } = plane;
+    const details = planeDetails(plane);
+    tx.audit.append({
+      ...{ id, action: 'data_plane_updated', target: planeTarget(deploymentId), details },
+    });
+    return [deploymentId, attest(planeStatement(tx.scope.tenantId, plane, id))] as const;
+  });
+  await rows.attestPlanes(new Map(planes));
 }

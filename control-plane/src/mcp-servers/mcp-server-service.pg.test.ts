@@ -6,7 +6,7 @@ import { SealedUpstreamCredential } from '@governance/shared/upstream-credential
 import { compactDecrypt, importJWK, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
-import { attestRows, testAttestedPlanes } from '../../../tests/support/attested-planes.ts';
+import { attestPlanes, testAttestedPlanes } from '../../../tests/support/attested-planes.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createSealedFactTurns, sealFor } from '../data-planes/sealed-facts.ts';
 import { upstreamCredentialContext } from '../platform/ciphertext-kinds.ts';
@@ -52,6 +52,7 @@ async function aPlane(scope: TenantScope): Promise<Plane> {
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
   const deploymentId = uuidv7();
   const sealingKey = publicKey.export({ format: 'jwk' }) as JWK;
+  const { attest } = await attestedPlanes.prepare();
   await db.inTenant(scope, async (tx) => {
     await tx.db.dataPlane.create({
       data: {
@@ -61,9 +62,9 @@ async function aPlane(scope: TenantScope): Promise<Plane> {
         sealingKey: JSON.stringify(sealingKey),
       },
     });
+    await attestPlanes(tx, attest, [deploymentId]);
     await servers.sealCredentialsFor(tx, { deploymentId, sealingKey });
   });
-  await attestRows(test, scope, attestedPlanes);
   return { deploymentId, privateKey };
 }
 
