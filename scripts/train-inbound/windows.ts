@@ -29,7 +29,7 @@ export function windowExamplesOf(text: TrainingText, weight: number): Example[] 
 
 /**
  * Of an attack's passages each one's window, of the others each sentence about once: they are many
- * more.
+ * more. Only a written text tells which of its windows are attacks: its marks do.
  */
 export function windowsOf({ text, spans, isDescription }: TrainingText): Read[] {
   const examined = examineText(text, isDescription ? 'tool_description' : 'result', undefined);
