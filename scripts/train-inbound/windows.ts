@@ -3,7 +3,7 @@ import { examineText } from '@governance/shared/detect/inbound/examine';
 import { isScored, type MarkedPassage } from '@governance/shared/detect/inbound/scoring';
 import { conceptsOf, signsOf } from '@governance/shared/detect/inbound/sequence';
 import { ROWS_OF_TOKEN, readTokens, tokens } from '@governance/shared/detect/inbound/tokens';
-import { joinWindow, windowAt } from '@governance/shared/detect/inbound/windows';
+import { joinWindow, type Window, windowAt } from '@governance/shared/detect/inbound/windows';
 import { partWithin } from './bags.ts';
 import type { Sequence } from './sequence-net.ts';
 import type { Example } from './train-sequence.ts';
@@ -56,7 +56,7 @@ export function windowsOf({ text, spans, isDescription }: TrainingText): Read[] 
 function sequenceOf(
   text: string,
   passages: readonly MarkedPassage[],
-  window: { first: number; last: number },
+  window: Window,
   ofText: readonly number[],
 ): Sequence {
   const { start, end, within } = joinWindow(passages, window);

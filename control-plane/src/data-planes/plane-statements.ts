@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
+import type { DataPlaneTokenOwner } from '../platform/lookups.ts';
 import {
   type AttestationFault,
   attestationFault,
@@ -27,17 +28,8 @@ export interface PlaneRow extends Kept {
 }
 
 /** A token's row, as far as it is believed. */
-export interface TokenRow extends Kept {
-  id: string;
+export interface TokenRow extends Omit<DataPlaneTokenOwner, 'tenantId'> {
   tokenHash: string;
-  deploymentId: string | null;
-  rootId: string | null;
-  region: string;
-  createdAt: Date;
-  expiresAt: Date | null;
-  /** Its end when it was issued; null: none, or a row of an earlier version. */
-  issuedUntil: Date | null;
-  revokedAt: Date | null;
 }
 
 type Plane = Omit<PlaneRow, keyof Kept>;

@@ -34,6 +34,7 @@ export interface DataPlaneTokenOwner {
   region: string;
   createdAt: Date;
   expiresAt: Date | null;
+  /** Its end when it was issued; null: none, or a row of an earlier version. */
   issuedUntil: Date | null;
   revokedAt: Date | null;
   recordId: string | null;

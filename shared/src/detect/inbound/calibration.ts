@@ -25,7 +25,10 @@ export const LEAST_OF_CONTEXT = -2;
  */
 export const LEAST_OF_SEQUENCE = -2;
 export const MOST_OF_SEQUENCE = 7;
-/** So many passages of a text are read in their order; the sum of their words decides of the others. */
+/**
+ * Passages, alone or with their neighbours, are read in their order so often in a text; the sum of
+ * their words decides of the others.
+ */
 export const MOST_SEQUENCES = 200;
 /** A passage above this is a finding, whatever its order. */
 export const SURE = 8;

@@ -16,7 +16,7 @@ import { sumPieces } from './pieces.ts';
 import { asksInWords, isScored, type MarkedPassage, weigh } from './scoring.ts';
 import { conceptsOf, readSequence } from './sequence.ts';
 import { isSpelled } from './spelled-letters.ts';
-import { joinWindow, windowAt } from './windows.ts';
+import { joinWindow, type Window, windowAt } from './windows.ts';
 import { sumWording } from './wording.ts';
 
 /** What a disguise that no honest text needs adds to a passage that asks for something. */
@@ -95,11 +95,7 @@ function orderAt(
   return Math.max(LEAST_OF_SEQUENCE, Math.min(MOST_OF_SEQUENCE, most));
 }
 
-function isWorst(
-  sums: Float64Array,
-  index: number,
-  { first, last }: { first: number; last: number },
-): boolean {
+function isWorst(sums: Float64Array, index: number, { first, last }: Window): boolean {
   const sum = sums[index] as number;
   for (let other = first; other <= last; other += 1) {
     if ((sums[other] as number) > sum) return false;
