@@ -1,10 +1,10 @@
 /** A standalone service whose SERVICE_OPA_URL is one address, and a second tenant. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
+import { createPatientServer } from '@governance/shared/testing/test-http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type RunningService, startStandalone } from '../service.ts';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** The boundary of this test: an OPA server with the bundle of the tenant `default`. */
 const judged: string[] = [];
-const opa = createServer(async (request, response) => {
+const opa = createPatientServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
   const isDecision = request.url?.includes('/governance/decision?');

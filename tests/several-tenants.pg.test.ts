@@ -3,7 +3,6 @@
  * other's, though names and server ids are the same, and both share one ledger file.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { startTestUpstream, type TestUpstream } from '@governance/data-plane/tes
 import { CHANNEL_PATHS } from '@governance/shared/channel-routes';
 import { FEED_START } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
+import { createPatientServer } from '@governance/shared/testing/test-http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aRegistration } from './support/a-registration.ts';
 import { freePort } from './support/service-process.ts';
@@ -452,7 +452,7 @@ describe('with OPA servers', { timeout: 60_000 }, () => {
    */
   async function startOpas(revisionOf: (tenantId: string) => Promise<number>, denies: string) {
     const asked: string[] = [];
-    const server = createServer(async (request, response) => {
+    const server = createPatientServer(async (request, response) => {
       for await (const _ of request);
       const tenantId = request.url?.split('/')[1] ?? '';
       const isDecision = request.url?.includes('/governance/decision?');

@@ -1,12 +1,12 @@
 /** A C2SP tlog-witness that checks as the specification requires, or misbehaves on request. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { EMPTY_ROOT, isConsistent } from '@governance/shared/evidence/merkle-proofs';
 import { cosignCheckpoint } from '@governance/shared/testing/test-evidence';
+import { createPatientServer } from '@governance/shared/testing/test-http';
 import { afterAll } from 'vitest';
 
 export type WitnessManner = 'honest' | 'forges' | 'redirects' | 'large' | 'ahead' | 'dies';
@@ -52,7 +52,7 @@ export async function aWitness(name: string): Promise<TestWitness> {
     return { status: 200, text: `${line}\n` };
   }
 
-  const server = createServer(async (request, response) => {
+  const server = createPatientServer(async (request, response) => {
     const body = await text(request);
     witness.asked.push(`${request.method} ${request.url} ${body.split('\n')[0]}`);
     const { manner } = witness;

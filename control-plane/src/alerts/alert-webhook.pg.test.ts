@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Severity } from '@governance/shared/ledger-record';
 import { createOutboundClient } from '@governance/shared/outbound-client';
 import { Secret } from '@governance/shared/settings';
+import { createPatientServer } from '@governance/shared/testing/test-http';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, aHoldOpened } from '../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
@@ -24,7 +25,7 @@ interface Received {
 /** What it answers next; 200 when there is nothing left. */
 const answers: (number | 'hang' | 'redirect')[] = [];
 const received: Received[] = [];
-const receiver = createServer(async (request, response) => {
+const receiver = createPatientServer(async (request, response) => {
   const body = await text(request);
   // A receiver checks this before anything else.
   const signature = createHmac('sha256', SECRET).update(body).digest('hex');

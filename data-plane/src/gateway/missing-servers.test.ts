@@ -1,6 +1,7 @@
 /** Servers that are slow, down or refusing, at the unified gateway beside one that answers. */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createPatientServer } from '@governance/shared/testing/test-http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   HTTP_SERVER,
@@ -19,7 +20,7 @@ const fronts: Server[] = [];
 
 /** A proxy in front of `live` that holds every request until the test releases it. */
 async function listenWith(status: number | 'hold'): Promise<string> {
-  const front = createServer(async (request, response) => {
+  const front = createPatientServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     if (status !== 'hold') return void response.writeHead(status).end();

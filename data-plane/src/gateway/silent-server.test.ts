@@ -1,6 +1,7 @@
 /** A server that does not answer, at the unified gateway beside one that does. */
-import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createPatientServer } from '@governance/shared/testing/test-http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   HTTP_SERVER,
@@ -19,7 +20,7 @@ const callOf = (name: string) => ({
 });
 
 /** A proxy in front of a server that answers 502 while the server is away. */
-let proxy: ReturnType<typeof createServer>;
+let proxy: Server;
 let isAway = true;
 let asked = 0;
 let live: TestUpstream;
@@ -28,7 +29,7 @@ let agent: TestAgent;
 
 beforeAll(async () => {
   live = await startTestUpstream();
-  proxy = createServer(async (request, response) => {
+  proxy = createPatientServer(async (request, response) => {
     asked++;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -124,7 +124,8 @@ export function createOpaServer(options: OpaServerOptions) {
     try {
       if (!(await turns.take(agentId, ms))) return failed('opa_timeout', 'no turn for the agent');
       try {
-        const left = Math.max(1, ms - (performance.now() - began));
+        const left = ms - (performance.now() - began);
+        if (left < 1) return failed('opa_timeout', 'the turn came too late');
         return readDecision(await exchange.send(DECISION_PATH, left, `{"input":${input}}`));
       } finally {
         turns.give(agentId);

@@ -1,6 +1,7 @@
 /** Servers that answer and do not end their stream. */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { createPatientServer } from '@governance/shared/testing/test-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   HTTP_SERVER,
@@ -43,7 +44,7 @@ describe('a server that does not end its answers', () => {
     `data: ${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n\n`;
 
   beforeAll(async () => {
-    server = createServer(async (request, response) => {
+    server = createPatientServer(async (request, response) => {
       if (request.method !== 'POST') return void response.writeHead(405).end();
       let text = '';
       for await (const chunk of request) text += chunk;
