@@ -6,8 +6,7 @@ import { bytesToHold } from '../upstream/shares/answer-room.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import type { Caller, Destination, JudgedCall } from './calls.ts';
 import { LargeTurns } from './large-turns.ts';
-import type { Inspect, Inspected, ReceivedPart } from './received-message.ts';
-import { textsOf } from './received-message.ts';
+import { type Inspect, type Inspected, type ReceivedPart, textsOf } from './received-message.ts';
 import { PORTION, turnOf } from './scan-turns.ts';
 import { TurnShare } from './turn-share.ts';
 

@@ -2,15 +2,15 @@ import { RPC_ERRORS } from '@governance/shared/errors';
 import { zodFault } from '@governance/shared/zod-fault';
 import { z } from 'zod';
 import { LEGACY_REVISIONS, refusalFrom } from './era.ts';
-import type {
-  SendToClient,
-  ServerRequest,
-  SessionPeer,
-  UpstreamAnswer,
-  UpstreamInfo,
-  UpstreamRequest,
+import {
+  type SendToClient,
+  type ServerRequest,
+  type SessionPeer,
+  type UpstreamAnswer,
+  UpstreamFailure,
+  type UpstreamInfo,
+  type UpstreamRequest,
 } from './upstream.ts';
-import { UpstreamFailure } from './upstream.ts';
 
 /** The gateway's own name towards servers. */
 export interface ClientInfo {

@@ -1,6 +1,5 @@
 /** Judges shared by several patterns. */
-import type { Judge, Stretch } from './builtin-pattern.ts';
-import { NOTHING } from './builtin-pattern.ts';
+import { type Judge, NOTHING, type Stretch } from './builtin-pattern.ts';
 import { isMonotonous } from './validators/secret-value.ts';
 
 const PLACEHOLDER =

@@ -10,8 +10,7 @@ import {
   textOfBytes,
   textsAmongBytes,
 } from './readable.ts';
-import type { Edit } from './view.ts';
-import { PART_END, reversed } from './view.ts';
+import { type Edit, PART_END, reversed } from './view.ts';
 
 /** Minimum length of a run. */
 const SHORTEST = 12;

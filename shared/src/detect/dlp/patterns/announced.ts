@@ -2,8 +2,7 @@
  * Secrets that a command, a statement, a call or a line of configuration announces by its own
  * grammar: what stands there is one, though no sign assigns it to a word.
  */
-import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING, type Stretch } from '../builtin-pattern.ts';
 import { valueAt } from '../fields.ts';
 import {
   entropy,

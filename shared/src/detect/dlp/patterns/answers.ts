@@ -2,8 +2,7 @@
  * A password that answers a question for it: behind a dash, in the next line, in the next line of a
  * chat, in the next message of JSON. The question must ask for it, and the answer be nothing else.
  */
-import type { Stretch } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { NOTHING, type Stretch } from '../builtin-pattern.ts';
 import { isSecretValue } from '../validators/secret-value.ts';
 
 const BREAK = String.raw`(?:\r?\n|\\+r\\+n|\\+n)`;

@@ -1,6 +1,5 @@
 /** Credentials in the forms in which files and devices store them, without a label. */
-import type { Judge, JudgedExpression } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING } from '../builtin-pattern.ts';
 import { isPlaceholder, isSecretValue } from '../validators/secret-value.ts';
 
 /** Characters of a key that are read. */

@@ -2,8 +2,7 @@
  * Values that a line break, with or without indentation, cuts into two: only those that a check
  * digit or an unmistakable form tells apart from the two lines of a list.
  */
-import type { Judge, JudgedExpression } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING } from '../builtin-pattern.ts';
 import { realKey } from '../judges.ts';
 import { ibanLength, isIban } from '../validators/iban.ts';
 import { cardIssuer, isCardNumber } from '../validators/payment-card.ts';

@@ -1,5 +1,4 @@
-import type { BuiltinPattern, Judge } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type BuiltinPattern, type Judge, NOTHING } from '../builtin-pattern.ts';
 import { around, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
 import { CALLING, PHONE_LABELS } from './labels.ts';

@@ -1,5 +1,4 @@
-import type { BuiltinPattern, Judge, Stretch } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type BuiltinPattern, type Judge, NOTHING, type Stretch } from '../builtin-pattern.ts';
 import { around, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
 import { weightedSum } from '../validators/checksums.ts';

@@ -2,8 +2,7 @@
  * Secrets in pieces that a notation puts together: the lines of a YAML scalar, and variables of a
  * shell that are set beside each other.
  */
-import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING, type Stretch } from '../builtin-pattern.ts';
 import { isSecretValue, type SecretKind } from '../validators/secret-value.ts';
 
 /** `key: >-` and lines of one indentation, none of which has blanks. */

@@ -1,6 +1,5 @@
 /** Links that open by themselves what they lead to, also cut, and the cookies of a session. */
-import type { Judge, JudgedExpression } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING } from '../builtin-pattern.ts';
 import { valueAt } from '../fields.ts';
 import { isMonotonous, isSecretValue } from '../validators/secret-value.ts';
 

@@ -2,8 +2,7 @@
  * Secrets that a neighbouring field tells of: the type of a resource in a state of Terraform, the
  * name or the rights of a key in what a cloud's command prints, the name of a cookie in a log of HTTP.
  */
-import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING, type Stretch } from '../builtin-pattern.ts';
 import { valueAt } from '../fields.ts';
 import { entropy, isMixed, isPlaceholder, isSecretValue } from '../validators/secret-value.ts';
 

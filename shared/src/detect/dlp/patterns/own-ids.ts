@@ -2,8 +2,7 @@
  * National numbers of countries whose forms many other numbers have: each counts only close behind
  * its own name, since a check digit is missing or proves little.
  */
-import type { Judge, JudgedExpression } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING } from '../builtin-pattern.ts';
 import { isLuhn, isUniform, weightedSum } from '../validators/checksums.ts';
 
 const isDay = (day: number): boolean => day >= 1 && day <= 31;

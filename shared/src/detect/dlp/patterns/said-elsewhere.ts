@@ -2,8 +2,7 @@
  * Secrets whose label stands elsewhere: behind them, in the line of a chat before them, or in the
  * sentence before. Nothing assigns them, so that they must look made by a machine.
  */
-import type { Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
-import { NOTHING } from '../builtin-pattern.ts';
+import { type Judge, type JudgedExpression, NOTHING, type Stretch } from '../builtin-pattern.ts';
 import { entropy, isMixed, isSecretValue } from '../validators/secret-value.ts';
 
 // "… is the new admin password", "use … as the password"
