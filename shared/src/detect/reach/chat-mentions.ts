@@ -1,11 +1,10 @@
 /** Messages in a chat that notify everybody there, instead of those who follow them. */
-import type { ReachFinding } from './reach-finding.ts';
+import { escalates } from './reach-finding.ts';
 
-export const NOTIFIES_ALL: Omit<ReachFinding, 'place'> = {
-  rule: 'email_recipients',
-  verdict: 'escalate',
-  message: 'the call notifies everybody in a channel',
-};
+export const NOTIFIES_ALL = escalates(
+  'email_recipients',
+  'the call notifies everybody in a channel',
+);
 
 /** Slack's form, everybody's, and that of Teams. */
 const MENTION =

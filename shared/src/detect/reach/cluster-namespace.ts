@@ -1,15 +1,13 @@
 /** Changes of what runs in the namespaces of a cluster of Kubernetes that are the cluster's own. */
-import type { WholeReach } from './program-reach.ts';
-import type { ReachCall } from './reach-finding.ts';
+import { escalates, type ReachCall, type WholeReach } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 type Member = Readonly<Record<string, unknown>>;
 
-export const CHANGES_CLUSTER: WholeReach = {
-  rule: 'config_path',
-  verdict: 'escalate',
-  message: 'the call changes a namespace of the cluster itself (kube-system)',
-};
+export const CHANGES_CLUSTER = escalates(
+  'config_path',
+  'the call changes a namespace of the cluster itself (kube-system)',
+);
 
 export const OWN_NAMESPACES = wordSet('kube-system kube-public kube-node-lease');
 const PROGRAMS = wordSet('kubectl oc helm');

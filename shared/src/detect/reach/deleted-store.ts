@@ -2,14 +2,10 @@
 import { wordsOfName } from '../../words-of-name.ts';
 import { MAX_NAME, readArgumentName } from './argument-kinds.ts';
 import { isSideBranchName } from './git-branches.ts';
-import type { ReachCall, ReachFinding } from './reach-finding.ts';
+import { escalates, type ReachCall } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
-export const DELETES_A_STORE: Omit<ReachFinding, 'place'> = {
-  rule: 'delete_whole',
-  verdict: 'escalate',
-  message: 'the call deletes a whole store of data',
-};
+export const DELETES_A_STORE = escalates('delete_whole', 'the call deletes a whole store of data');
 
 /** Containers of everything that somebody has. */
 const STORES = wordSet(

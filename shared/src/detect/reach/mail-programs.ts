@@ -1,5 +1,5 @@
 /** To whom programs of a command line send mail. */
-import type { ReachFinding } from './reach-finding.ts';
+import { escalates } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 interface MailProgram {
@@ -27,11 +27,10 @@ const PROGRAMS = new Map([
 ]);
 const LONG = wordSet('--to --cc --bcc');
 
-export const TO_LISTED: Omit<ReachFinding, 'place'> = {
-  rule: 'email_recipients',
-  verdict: 'escalate',
-  message: 'the call sends mail to whom another command lists',
-};
+export const TO_LISTED = escalates(
+  'email_recipients',
+  'the call sends mail to whom another command lists',
+);
 
 export const isMailProgram = (name: string): boolean => PROGRAMS.has(name);
 

@@ -1,13 +1,8 @@
 /** MongoDB's commands and filters where they are values, and no text of its shell. */
-import type { WholeReach } from './program-reach.ts';
+import { EVERYTHING } from './mongo-reach.ts';
+import { escalates, type WholeReach } from './reach-finding.ts';
 
 type Member = Readonly<Record<string, unknown>>;
-
-const EVERYTHING: WholeReach = {
-  rule: 'delete_wildcard',
-  verdict: 'escalate',
-  message: 'the call deletes or changes everything: its filter matches all',
-};
 
 /** Operations of a bulk write, of any number of documents. */
 const MANY = ['deleteMany', 'updateMany', 'delete_many', 'update_many'];
@@ -27,14 +22,13 @@ export function findMongoCommand(record: Member, isCommand: boolean): WholeReach
     return { rule: 'delete_whole', verdict: 'deny', message };
   }
   if (isCommand && isName(drop)) {
-    return { rule: 'delete_whole', verdict: 'escalate', message: 'the call removes a collection' };
+    return escalates('delete_whole', 'the call removes a collection');
   }
   if (isName($out) || isObject($out)) {
-    return { rule: 'delete_whole', verdict: 'escalate', message: 'the call replaces a collection' };
+    return escalates('delete_whole', 'the call replaces a collection');
   }
   if (isName($merge) || isObject($merge)) {
-    const message = 'the call writes what it finds into a collection';
-    return { rule: 'delete_whole', verdict: 'escalate', message };
+    return escalates('delete_whole', 'the call writes what it finds into a collection');
   }
   const isUnbounded =
     (Array.isArray(deletes) && deletes.some((one) => isOfAll(one) && one.limit !== 1)) ||

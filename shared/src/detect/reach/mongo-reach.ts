@@ -1,10 +1,14 @@
 /** Calls in the language of MongoDB's shell that change or remove everything in a collection. */
-import type { WholeReach } from './program-reach.ts';
+import { escalates, type WholeReach } from './reach-finding.ts';
+
+export const EVERYTHING = escalates(
+  'delete_wildcard',
+  'the call deletes or changes everything: its filter matches all',
+);
 
 /** Without one of these a text is not looked at. */
 const MAY = /\.\s*(?:delete|remove|update|drop|runCommand|adminCommand)|\$(?:out|merge)\b/i;
-const EVERYTHING =
-  /\.\s*(?:deleteMany|updateMany|remove)\s*\(\s*\{\s*\}|\.\s*deleteMany\s*\(\s*\)/i;
+const OF_ALL = /\.\s*(?:deleteMany|updateMany|remove)\s*\(\s*\{\s*\}|\.\s*deleteMany\s*\(\s*\)/i;
 const DROP_DATABASE =
   /\.\s*(?:dropDatabase\s*\(|(?:run|admin)Command\s*\(\s*\{\s*["']?dropDatabase\b)/i;
 const DROP_COLLECTION =
@@ -18,14 +22,10 @@ export function findMongoReach(text: string): WholeReach | undefined {
     const message = 'the call removes a whole database (dropDatabase)';
     return { rule: 'delete_whole', verdict: 'deny', message };
   }
-  if (EVERYTHING.test(text)) {
-    const message = 'the call deletes or changes everything: its filter matches all';
-    return { rule: 'delete_wildcard', verdict: 'escalate', message };
-  }
+  if (OF_ALL.test(text)) return EVERYTHING;
   if (WRITES.test(text)) {
-    const message = 'the call writes what it finds over a collection';
-    return { rule: 'delete_whole', verdict: 'escalate', message };
+    return escalates('delete_whole', 'the call writes what it finds over a collection');
   }
   if (!DROP_COLLECTION.test(text)) return undefined;
-  return { rule: 'delete_whole', verdict: 'escalate', message: 'the call removes a collection' };
+  return escalates('delete_whole', 'the call removes a collection');
 }

@@ -1,12 +1,9 @@
 /** Programs that remove whole stores of data, which no path on the command line names. */
 import { CLOUD_DELETES } from './cloud-commands.ts';
 import { deletesSideBranches } from './git-branches.ts';
-import type { ReachFinding } from './reach-finding.ts';
+import { escalates, type WholeReach } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 import { containerCommandAt } from './wrapped-command.ts';
-
-/** What a command line does beyond the paths that it names. */
-export type WholeReach = Omit<ReachFinding, 'place'>;
 
 export const WIPES_A_DISK: WholeReach = {
   rule: 'delete_whole',
@@ -14,11 +11,10 @@ export const WIPES_A_DISK: WholeReach = {
   message: 'the call wipes a disk',
 };
 
-export const DELETES_LISTED: WholeReach = {
-  rule: 'unreadable',
-  verdict: 'escalate',
-  message: 'the call deletes what another command lists',
-};
+export const DELETES_LISTED = escalates(
+  'unreadable',
+  'the call deletes what another command lists',
+);
 
 interface WholeCommand {
   readonly program: string;
@@ -173,7 +169,7 @@ export function findWholeReach(name: string, words: readonly string[]): WholeRea
   if (found === undefined || (OF_BRANCH.has(found.message) && deletesSideBranches(words))) {
     return undefined;
   }
-  return { rule: 'delete_whole', verdict: 'escalate', message: found.message };
+  return escalates('delete_whole', found.message);
 }
 
 /** Options whose value may stand among the words of a command: `docker compose -p shop down`. */

@@ -22,6 +22,14 @@ export interface ReachFinding {
   readonly place: string;
 }
 
+/** What a command line does beyond the paths that it names. */
+export type WholeReach = Omit<ReachFinding, 'place'>;
+
+/** What a person may decide about. */
+export function escalates(rule: ReachRule, message: string): WholeReach {
+  return { rule, verdict: 'escalate', message };
+}
+
 /** The graver of two findings; the first where they are equal. */
 export function graver(one: ReachFinding | undefined, other: ReachFinding): ReachFinding {
   return one === undefined || (one.verdict === 'escalate' && other.verdict === 'deny')
@@ -29,9 +37,9 @@ export function graver(one: ReachFinding | undefined, other: ReachFinding): Reac
     : one;
 }
 
-export function tooMany(things: number, threshold: number): Omit<ReachFinding, 'place'> {
+export function tooMany(things: number, threshold: number): WholeReach {
   const message = `the call changes ${things} things at once, and ${threshold} are allowed`;
-  return { rule: 'bulk_action', verdict: 'escalate', message };
+  return escalates('bulk_action', message);
 }
 
 /** A call, as far as its reach is judged. Caller-controlled. */

@@ -7,6 +7,7 @@ import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
 import { ArgumentReader } from './argument-reader.ts';
 import { createPathRules } from './path-rules.ts';
 import {
+  escalates,
   graver,
   type ReachCall,
   type ReachFinding,
@@ -20,11 +21,10 @@ export type FindReach = (call: ReachCall) => readonly ReachFinding[];
 
 /** Characters of the folders where paths begin, counted for each path: all of them are read. */
 const MAX_BASES = 1024 * 1024;
-const TOO_LONG_BASES = {
-  rule: 'unreadable',
-  verdict: 'escalate',
-  message: 'the call names too many paths in a folder with too long a name',
-} as const;
+const TOO_LONG_BASES = escalates(
+  'unreadable',
+  'the call names too many paths in a folder with too long a name',
+);
 
 /** Prepares a tenant's settings, once per bundle. */
 export function createReachFinder(settings: BlastRadiusSettings): FindReach {

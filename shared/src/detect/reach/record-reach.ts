@@ -5,13 +5,8 @@ import { findClusterReach, findNamespaceReach } from './cluster-namespace.ts';
 import { DELETES_A_STORE } from './deleted-store.ts';
 import { changesAllByGraphQl, deletesStoreByGraphQl } from './graphql-mutation.ts';
 import { findMongoCommand } from './mongo-command.ts';
-import type { WholeReach } from './program-reach.ts';
-
-export const EVERYTHING: WholeReach = {
-  rule: 'delete_wildcard',
-  verdict: 'escalate',
-  message: 'the call deletes or changes everything: its filter matches all',
-};
+import { EVERYTHING } from './mongo-reach.ts';
+import type { WholeReach } from './reach-finding.ts';
 
 /** @param of the argument that it is */
 export function findRecordReach(

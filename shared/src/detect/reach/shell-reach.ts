@@ -29,16 +29,10 @@ import { decodedBy, printedBy } from './printed-text.ts';
 import { withoutMessages } from './program-messages.ts';
 import { nameOf } from './program-name.ts';
 import { pathsOf } from './program-paths.ts';
-import {
-  DELETES_LISTED,
-  findRemoved,
-  findWholeReach,
-  type WholeReach,
-  WIPES_A_DISK,
-} from './program-reach.ts';
+import { DELETES_LISTED, findRemoved, findWholeReach, WIPES_A_DISK } from './program-reach.ts';
 import { optionValue, splitWords, withoutAt } from './program-words.ts';
 import { findWrites } from './program-writes.ts';
-import type { PathUse, TouchedPath } from './reach-finding.ts';
+import { escalates, type PathUse, type TouchedPath, type WholeReach } from './reach-finding.ts';
 import { changedFolder, inFolder } from './shell-folder.ts';
 import { asWritten, type ShellCommand, textsOf } from './shell-frame.ts';
 import {
@@ -128,11 +122,7 @@ export function readCodeReach(code: string): ShellReach {
   return reach;
 }
 
-const UNREAD: WholeReach = {
-  rule: 'unreadable',
-  verdict: 'escalate',
-  message: 'the call has a command line that is not read',
-};
+const UNREAD = escalates('unreadable', 'the call has a command line that is not read');
 
 /** @param args what a shell is given beside the line, as `$1` and so on */
 function readLine(line: string, reach: Reading, depth: number, args?: readonly string[]): void {

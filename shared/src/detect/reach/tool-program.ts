@@ -3,12 +3,8 @@ import { wordsOfName } from '../../words-of-name.ts';
 import { isBase, readArgumentName } from './argument-kinds.ts';
 import { isTypeName } from './deleted-store.ts';
 import { nameOf } from './program-name.ts';
-import {
-  findImpliedReach,
-  findWholeReach,
-  isWholeProgram,
-  type WholeReach,
-} from './program-reach.ts';
+import { findImpliedReach, findWholeReach, isWholeProgram } from './program-reach.ts';
+import { escalates, type WholeReach } from './reach-finding.ts';
 import { FLUSHALL } from './shell-programs.ts';
 import { FLUSHES } from './sql-reach.ts';
 import { findRequestReach } from './web-reach.ts';
@@ -98,11 +94,7 @@ function ofImplied({ args }: Readonly<Record<string, unknown>>): WholeReach | un
   return findImpliedReach(args.slice(0, MAX_WORDS));
 }
 
-const DRAINS: WholeReach = {
-  rule: 'delete_whole',
-  verdict: 'escalate',
-  message: 'the call removes everything from a node',
-};
+const DRAINS = escalates('delete_whole', 'the call removes everything from a node');
 const NODES = wordSet('node nodes');
 
 /** Whether a tool drains a node of a cluster, by its name or by an operation. */

@@ -1,6 +1,6 @@
 /** Deletes over HTTP of everything that a name stands for: `DELETE /_all` of a search server. */
 import { CHANGES_CLUSTER, OWN_NAMESPACES } from './cluster-namespace.ts';
-import type { WholeReach } from './program-reach.ts';
+import { escalates, type WholeReach } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 const PROGRAMS = wordSet('curl curl.exe wget http https xh gh glab');
@@ -96,21 +96,12 @@ function firstOf(addresses: readonly string[]): WholeReach | undefined {
   return undefined;
 }
 
-const BY_WILDCARD: WholeReach = {
-  rule: 'delete_wildcard',
-  verdict: 'escalate',
-  message: 'the call deletes by a wildcard, over HTTP',
-};
-const OF_A_KIND: WholeReach = {
-  rule: 'delete_wildcard',
-  verdict: 'escalate',
-  message: 'the call deletes all objects of a kind, over HTTP',
-};
-const A_STORE: WholeReach = {
-  rule: 'delete_whole',
-  verdict: 'escalate',
-  message: 'the call deletes a whole repository, project or store of data, over HTTP',
-};
+const BY_WILDCARD = escalates('delete_wildcard', 'the call deletes by a wildcard, over HTTP');
+const OF_A_KIND = escalates('delete_wildcard', 'the call deletes all objects of a kind, over HTTP');
+const A_STORE = escalates(
+  'delete_whole',
+  'the call deletes a whole repository, project or store of data, over HTTP',
+);
 
 /** Collections of APIs of which one item holds everything that somebody has. */
 const STORES = wordSet(

@@ -1,13 +1,9 @@
 /** Tools that send to everybody on a list, whose length no argument shows. */
 import { readArgumentName } from './argument-kinds.ts';
-import type { ReachFinding } from './reach-finding.ts';
+import { escalates } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
-export const TO_AUDIENCE: Omit<ReachFinding, 'place'> = {
-  rule: 'email_recipients',
-  verdict: 'escalate',
-  message: 'the call sends to everybody on a list',
-};
+export const TO_AUDIENCE = escalates('email_recipients', 'the call sends to everybody on a list');
 
 const SENDS = wordSet('send sends schedule launch start trigger resend deliver');
 const TO_ALL = wordSet('campaign campaigns broadcast broadcasts newsletter newsletters mailshot');

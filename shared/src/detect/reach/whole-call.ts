@@ -1,8 +1,8 @@
 /** What a call does as a whole, as the name of its tool and its own arguments say together. */
 import type { CallScope } from './call-scope.ts';
 import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
-import type { WholeReach } from './program-reach.ts';
-import { EVERYTHING } from './record-reach.ts';
+import { EVERYTHING } from './mongo-reach.ts';
+import type { WholeReach } from './reach-finding.ts';
 import { findToolReach } from './tool-program.ts';
 import { selectsNothing } from './unbounded-tool.ts';
 import { sendsToAudience, TO_AUDIENCE } from './whole-audience.ts';
