@@ -22,6 +22,7 @@ import {
   stopTarget,
   type Target,
 } from './processes.ts';
+import { UNREACHED_LIMITS } from './targets/unreached-limits.ts';
 
 /** Lower than the load's; PostgreSQL inherits it. */
 const NICE = 10;
@@ -84,7 +85,7 @@ async function setUp(admin: AdminApi, backend: string): Promise<string> {
     transport: 'streamable-http',
     url: `${backend}/mcp`,
   });
-  await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
+  await admin.patch('/api/v1/admin/rate-limits', UNREACHED_LIMITS);
   const role = await admin.post<{ id: string }>('/api/v1/roles', {
     name: 'bench',
     description: 'May call the server of the bench',

@@ -21,13 +21,13 @@ import type { FeedEntry } from '@governance/shared/facts';
 import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { createHttpServer } from '@governance/shared/http-server';
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
 import { signStatement } from '@governance/shared/signed-statement';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createProbe } from './probe.ts';
 import { nameThreads } from './threads.ts';
 import { createUnenforced } from './unenforced.ts';
+import { UNREACHED_LIMITS } from './unreached-limits.ts';
 
 const port = Number(process.env.PORT);
 const backend = process.env.BACKEND as string;
@@ -96,7 +96,7 @@ async function buildBundle() {
     compiled,
     settings: {
       tenant_id: tenantId,
-      rate_limits: { ...DEFAULT_RATE_LIMITS, enabled: false },
+      rate_limits: UNREACHED_LIMITS,
       mcp_servers: {
         bench: {
           server_id: 'bench',
