@@ -14,6 +14,13 @@ async function aServer(corsOrigins: string[]): Promise<FastifyInstance> {
     scope.get('/things/:id', { exposeHeadRoute: true }, async () => 'one');
     scope.post('/things/new', async () => 'made');
     scope.get('/files/*', async () => 'file');
+    const members = (code: string, detail: string) => ({ error: { code, detail } });
+    scope.get(
+      '/forms/own/one',
+      { config: { refusalForm: { folder: '/forms/own', members } } },
+      () => 1,
+    );
+    scope.get('/forms/other', async () => 'other');
     // As @fastify/static does it.
     scope.get('/static/*', (_, reply) => void reply.callNotFound());
     scope.route({
@@ -38,6 +45,20 @@ it('answers where a route finds that it has nothing', async () => {
   const answer = await app.inject('/static/nope.js');
   expect(answer.statusCode).toBe(404);
   expect(answer.json()).toEqual({ detail: expect.any(String) });
+});
+
+it.each([
+  ['GET', '/forms/own/two', 404, 'NOT_FOUND'],
+  ['GET', '/f%6frms/own', 404, 'NOT_FOUND'],
+  ['PUT', '/forms/own/one', 405, 'METHOD_NOT_ALLOWED'],
+  ['GET', '/forms/owner', 404, null],
+  ['PUT', '/forms/other', 405, null],
+] as const)('%s %s is refused in the form of its folder', async (method, url, status, code) => {
+  const answer = await app.inject({ method, url });
+  expect(answer.statusCode).toBe(status);
+  const { detail } = answer.json();
+  expect(detail).toEqual(expect.any(String));
+  expect(answer.json()).toEqual({ detail, ...(code && { error: { code, detail } }) });
 });
 
 describe('a method that a path does not have', () => {

@@ -10,8 +10,19 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A route that only refuses, with its own message: its methods do not count for the path. */
     refusesMethod?: true;
+    /** How clients of this route, and of all below a folder, read that they ask for none. */
+    refusalForm?: RefusalForm;
   }
 }
+
+export interface RefusalForm {
+  /** The path of the folder. */
+  folder: string;
+  /** Members of the body, beside `detail`. */
+  members: (code: UnmatchedCode, detail: string) => Record<string, unknown>;
+}
+
+export type UnmatchedCode = 'NOT_FOUND' | 'METHOD_NOT_ALLOWED';
 
 interface Pattern {
   /** Segments of the path; undefined is a parameter, which the router allows to be empty. */
@@ -31,36 +42,43 @@ export function answerUnmatched(
   app: FastifyInstance,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
   const patterns = new Map<string, Pattern>();
+  const forms = new Map<string, RefusalForm>();
   app.addHook('onRoute', ({ url, method, config }) => {
+    const { refusesMethod, refusalForm }: FastifyContextConfig = config ?? {};
     // The CORS plugin's, at every path; and routes that exist to answer 405 themselves.
-    if (url === '*' || (config as FastifyContextConfig | undefined)?.refusesMethod) return;
+    if (url === '*' || refusesMethod) return;
+    if (refusalForm) forms.set(refusalForm.folder, refusalForm);
     const pattern = patterns.get(url) ?? parsePattern(url);
     for (const one of [method].flat()) pattern.methods.add(one.toUpperCase());
     patterns.set(url, pattern);
   });
-  const answerOne = (request: FastifyRequest, reply: FastifyReply) =>
-    answer(request, reply, methodsAt(pathOf(request), patterns.values()));
+
+  function answer(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const path = pathOf(request);
+    const methods = methodsAt(path, patterns.values());
+    if (methods.size === 0) return refuse(path, reply, 'NOT_FOUND');
+    reply.header('allow', [...new Set([...methods, 'OPTIONS'])].sort().join(', '));
+    if (request.method === 'OPTIONS') return reply.code(204).send();
+    return refuse(path, reply, 'METHOD_NOT_ALLOWED');
+  }
+
+  function refuse(path: readonly string[], reply: FastifyReply, code: UnmatchedCode): FastifyReply {
+    const [status, detail] = ERRORS[code];
+    const form = [...forms.values()].find(({ folder }) => isBelow(path, folder));
+    return reply.code(status).send({ detail, ...form?.members(code, detail) });
+  }
+
   // A scope of its own, so that only these requests pay for its hook.
   void app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => answerOne(request, reply));
+    scope.addHook('onRequest', async (request, reply) => answer(request, reply));
     // The hook has answered, unless a route was found that then has nothing: a file that is missing.
-    scope.setNotFoundHandler((_request, reply) => notFound(reply));
+    scope.setNotFoundHandler((request, reply) => refuse(pathOf(request), reply, 'NOT_FOUND'));
   });
-  return answerOne;
+  return answer;
 }
 
-function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  methods: ReadonlySet<string>,
-): FastifyReply {
-  if (methods.size === 0) return notFound(reply);
-  reply.header('allow', [...new Set([...methods, 'OPTIONS'])].sort().join(', '));
-  if (request.method === 'OPTIONS') return reply.code(204).send();
-  return reply.code(405).send({ detail: ERRORS.METHOD_NOT_ALLOWED[1] });
-}
-
-const notFound = (reply: FastifyReply) => reply.code(404).send({ detail: ERRORS.NOT_FOUND[1] });
+const isBelow = (path: readonly string[], folder: string): boolean =>
+  folder.split('/').every((segment, index) => segment === path[index]);
 
 function parsePattern(url: string): Pattern {
   const parts = url.split('/');

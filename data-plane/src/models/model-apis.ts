@@ -15,6 +15,9 @@ export interface ModelApi {
 
 export const MODEL_PREFIX = '/api/v1/localmodel';
 
+/** Where the paths of a style are, at the runtime and below `MODEL_PREFIX`. */
+export const STYLE_FOLDERS: Record<ModelStyle, string> = { native: '/api', openai: '/v1' };
+
 export const MODEL_APIS: readonly ModelApi[] = [
   { path: '/api/chat', method: 'localmodel/chat', style: 'native' },
   { path: '/api/generate', method: 'localmodel/generate', style: 'native' },

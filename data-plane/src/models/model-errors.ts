@@ -34,14 +34,19 @@ export function answerError(
   if (status === 429 || status === 503) {
     reply.header('retry-after', String(data.retry_after ?? RETRY_SECONDS));
   }
-  const code = error.code.toLowerCase();
   const shown = TOLD.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]]));
   return reply.code(status).send({
     detail,
     ...(errors && { errors }),
     ...(Object.fromEntries(shown) as Record<string, unknown>),
-    error: style === 'native' ? detail : { message: detail, type: 'governance', param: null, code },
+    error: errorMember(style, error.code, detail),
   });
+}
+
+/** The member `error`, as clients of a style read it. */
+export function errorMember(style: ModelStyle, code: ErrorCode, detail: string) {
+  if (style === 'native') return detail;
+  return { message: detail, type: 'governance', param: null, code: code.toLowerCase() };
 }
 
 function toAppError(thrown: unknown): AppError {

@@ -1,5 +1,6 @@
 /** Each refusal of a request to a model, with its status. */
 import { type AddressInfo, createServer } from 'node:net';
+import { ERRORS } from '@governance/shared/errors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestModelRuntime, type TestModelRuntime } from '../testing/test-model-runtime.ts';
 import { startTestPlane, type TestAgent, type TestPlane } from '../testing/test-plane.ts';
@@ -133,9 +134,52 @@ describe('what is asked', () => {
     expect(status).toBe(200);
   });
 
-  it.each(['/api/delete', '/api/pull', '/v1/embeddings', ''])('%s is no path', async (path) => {
+  const OPENAI_ERROR = { type: 'governance', param: null };
+
+  it.each([
+    '/api',
+    '/api/delete',
+    '/api/pull?x=1',
+    '/%61pi/chat/more',
+    '/v1/embeddings',
+    '/v1/models/small',
+    '/v2',
+    '',
+  ])('%s is no path', async (path) => {
     const before = runtime.seen.length;
-    expect((await post(`/api/v1/localmodel${path}`, {})).status).toBe(404);
+    const { status, json } = await post(`/api/v1/localmodel${path}`, '{');
+    const detail = ERRORS.NOT_FOUND[1];
+    const openai = { ...OPENAI_ERROR, message: detail, code: 'not_found' };
+    const error = path.startsWith('/v1') ? openai : detail;
+    expect({ status, json }).toEqual({
+      status: 404,
+      json: { detail, ...(/^\/(v1|api|%61pi)/.test(path) && { error }) },
+    });
+    expect(runtime.seen).toHaveLength(before);
+  });
+
+  it.each([
+    ['/api/chat', 'OPTIONS, POST'],
+    ['/api/ch%61t', 'OPTIONS, POST'],
+    ['/api/generate', 'OPTIONS, POST'],
+    ['/api/tags', 'GET, OPTIONS, POST'],
+    ['/v1/chat/completions', 'OPTIONS, POST'],
+    ['/v1/models', 'GET, OPTIONS, POST'],
+  ])('%s takes no other method than %s', async (path, allow) => {
+    const before = runtime.seen.length;
+    const detail = ERRORS.METHOD_NOT_ALLOWED[1];
+    const openai = { ...OPENAI_ERROR, message: detail, code: 'method_not_allowed' };
+    const methods = ['GET', 'PUT', 'PATCH', 'DELETE'];
+    for (const method of methods.filter((one) => !allow.includes(one))) {
+      const answer = await fetch(`${plane.url}/api/v1/localmodel${path}`, {
+        method,
+        ...(method !== 'GET' && { body: '{' }),
+      });
+      expect(answer.status, method).toBe(405);
+      expect(answer.headers.get('allow')).toBe(allow);
+      const error = path.startsWith('/v1') ? openai : detail;
+      expect(await answer.json()).toEqual({ detail, error });
+    }
     expect(runtime.seen).toHaveLength(before);
   });
 
@@ -147,8 +191,6 @@ describe('what is asked', () => {
       { method: 'GET', url: '/api/tags?a=%20b', body: '' },
       { method: 'GET', url: '/api/tags?a=%20b', body: '' },
     ]);
-    const chat = await fetch(`${plane.url}${CHAT}`, { headers });
-    expect(chat.status).toBe(404);
   });
 });
 

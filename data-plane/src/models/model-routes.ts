@@ -3,6 +3,7 @@
  * "Local-model proxy").
  */
 import { AppError } from '@governance/shared/errors';
+import type { RefusalForm } from '@governance/shared/unmatched-requests';
 import type {
   FastifyPluginAsync,
   FastifyReply,
@@ -15,8 +16,15 @@ import { type ArrivalDeps, enter } from '../gateway/arrival.ts';
 import { readCallerBodies } from '../gateway/caller-bodies.ts';
 import { ineligibleError } from '../gateway/failures.ts';
 import { type FairShares, shareAccount } from '../upstream/shares/fair-shares.ts';
-import { listsModels, MODEL_APIS, MODEL_PREFIX, type ModelApi } from './model-apis.ts';
-import { answerError } from './model-errors.ts';
+import {
+  listsModels,
+  MODEL_APIS,
+  MODEL_PREFIX,
+  type ModelApi,
+  type ModelStyle,
+  STYLE_FOLDERS,
+} from './model-apis.ts';
+import { answerError, errorMember } from './model-errors.ts';
 import { ModelReply } from './model-reply.ts';
 import { askModel, parseModelBody, readQuery, sentToRuntime } from './model-request.ts';
 import type { ModelRuntime } from './model-runtime.ts';
@@ -49,10 +57,16 @@ export function modelRoutes(deps: ModelRoutesDeps): FastifyPluginAsync {
         handler: (request, reply) => serve(api, request, reply, deps),
         errorHandler: (error, request, reply) => answerError(error, api.style, request, reply),
         exposeHeadRoute: false,
+        config: { refusalForm: refusalForm(api.style) },
       });
     }
   };
 }
+
+const refusalForm = (style: ModelStyle): RefusalForm => ({
+  folder: `${MODEL_PREFIX}${STYLE_FOLDERS[style]}`,
+  members: (code, detail) => ({ error: errorMember(style, code, detail) }),
+});
 
 /** Client secrets are for MCP clients; only a token is accepted here. */
 const requireToken: onRequestHookHandler = (request, _reply, done) => {

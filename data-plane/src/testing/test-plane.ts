@@ -16,6 +16,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
 import { oneAtATime } from '@governance/shared/one-at-a-time';
 import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
+import { answerUnmatched } from '@governance/shared/unmatched-requests';
 import fastify from 'fastify';
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -132,6 +133,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
   const app = fastify({ forceCloseConnections: true });
   // As the service's own listener has it (shared/src/http-server.ts).
   oneAtATime(app);
+  answerUnmatched(app);
   app.decorateRequest('clientAddress', {
     getter() {
       return this.raw.socket.remoteAddress ?? '';
