@@ -1,5 +1,6 @@
 /** The real clients of a local model runtime, `ollama` and `openai`, through the service. */
 import { connect } from 'node:net';
+import { ERRORS } from '@governance/shared/errors';
 import type { LedgerRecord } from '@governance/shared/ledger-record';
 import { type ChatResponse, Ollama } from 'ollama';
 import OpenAI from 'openai';
@@ -42,6 +43,8 @@ const openai = () =>
     apiKey: agent.token(),
     maxRetries: 0,
   });
+const openaiStream = (model: string) =>
+  openai().chat.completions.create({ model, messages, stream: true });
 
 /** The records of the one call that was made, once its outcome is there. */
 async function recordsOfCall() {
@@ -96,6 +99,8 @@ const AUDIT_OF_CHAT = {
   },
 };
 
+const NO_COUNTS = { status: 200, input_tokens: null, output_tokens: null };
+
 describe('a chat', () => {
   it.each([
     [
@@ -142,19 +147,10 @@ describe('a chat', () => {
   });
 
   it('has no counts where the runtime gives none', async () => {
-    const stream = await openai().chat.completions.create({
-      model: 'small',
-      messages,
-      stream: true,
-    });
+    const stream = await openaiStream('small');
     for await (const part of stream) expect(part.id).toBe('chatcmpl-1');
     const { outcome } = await auditOfCall();
-    expect(outcome.model_usage).toEqual({
-      status: 200,
-      input_tokens: null,
-      output_tokens: null,
-      finish_reason: 'stop',
-    });
+    expect(outcome.model_usage).toEqual({ ...NO_COUNTS, finish_reason: 'stop' });
   });
 
   it('comes word by word, though the model is not at its end', async () => {
@@ -214,21 +210,43 @@ describe('what goes wrong', () => {
     ).rejects.toMatchObject({ status: 404 });
   });
 
-  it('an error at the end of a stream reaches the client, and the record', async () => {
-    const stream = await ollama().chat({ model: 'late-error', messages, stream: true });
-    await expect(readAll(stream)).rejects.toThrow('out of memory');
-    expect((await auditOfCall()).outcome).toMatchObject({
+  it.each([
+    ['ollama', () => ollama().chat({ model: 'late-error', messages, stream: true })],
+    ['openai', () => openaiStream('late-error')],
+  ])('%s: an error at the end of a stream reaches the client, and the record', async (_client, chat) => {
+    const { text, error } = await readUntilError(await chat());
+    expect(text).toBe(runtime.words.slice(0, 3).join(''));
+    expect(error).toMatchObject({ message: 'out of memory' });
+    expect((await auditOfCall()).outcome).toEqual({
+      ...AUDIT_OF_CHAT.outcome,
       outcome: 'tool_error',
-      model_usage: { status: 200 },
+      model_usage: { ...NO_COUNTS, finish_reason: null },
     });
   });
 
-  it('a stream that breaks off breaks off for the client', async () => {
-    const stream = await ollama().chat({ model: 'broken', messages, stream: true });
-    await expect(readAll(stream)).rejects.toThrow();
-    expect((await auditOfCall()).outcome).toMatchObject({
+  it('an event named error is recorded as one, though openai hands it over as a part', async () => {
+    const parts: unknown[] = [];
+    for await (const part of await openaiStream('error-event')) parts.push(part);
+    expect(parts).toHaveLength(4);
+    expect(parts.at(-1)).toEqual({ message: 'out of memory' });
+    expect((await auditOfCall()).outcome).toEqual({
+      ...AUDIT_OF_CHAT.outcome,
+      outcome: 'tool_error',
+      model_usage: { ...NO_COUNTS, finish_reason: null },
+    });
+  });
+
+  it.each([
+    ['ollama', () => ollama().chat({ model: 'broken', messages, stream: true })],
+    ['openai', () => openaiStream('broken')],
+  ])('%s: a stream that breaks off breaks off for the client', async (_client, chat) => {
+    const { text, error } = await readUntilError(await chat());
+    expect(text).toBe(runtime.words.slice(0, 3).join(''));
+    expect(error).toMatchObject({ name: 'TypeError', message: 'terminated' });
+    expect((await auditOfCall()).outcome).toEqual({
+      ...AUDIT_OF_CHAT.outcome,
       outcome: 'upstream_error',
-      model_usage: { status: 200, finish_reason: null },
+      model_usage: { ...NO_COUNTS, finish_reason: null },
     });
   });
 
@@ -271,6 +289,50 @@ describe('what goes wrong', () => {
   });
 });
 
+describe('what is no path, or not a method of one', () => {
+  const ofAnother = (method: string) =>
+    new Ollama({
+      host: `${plane.url}/api/v1/localmodel`,
+      // The client has no call with such a method.
+      fetch: (url, init) => fetch(url, { ...init, method }),
+    });
+  const NOTHING = ERRORS.NOT_FOUND[1];
+  const NO_METHOD = ERRORS.METHOD_NOT_ALLOWED[1];
+
+  it.each<[string, number, string, () => Promise<unknown>]>([
+    ['delete', 404, NOTHING, () => ollama().delete({ model: 'small' })],
+    ['pull', 404, NOTHING, () => ollama().pull({ model: 'small' })],
+    ['embed', 404, NOTHING, () => ollama().embed({ model: 'small', input: 'x' })],
+    ['PUT of a chat', 405, NO_METHOD, () => ofAnother('PUT').chat({ model: 'small', messages })],
+    ['PUT of a list', 405, NO_METHOD, () => ofAnother('PUT').list()],
+    [
+      'DELETE of a prompt',
+      405,
+      NO_METHOD,
+      () => ofAnother('DELETE').generate({ model: 'small', prompt: 'x' }),
+    ],
+  ])('ollama shows the words of the service: %s', async (_what, status_code, error, ask) => {
+    await expect(ask()).rejects.toMatchObject({ name: 'ResponseError', status_code, error });
+    expect(runtime.seen).toHaveLength(0);
+  });
+
+  it.each<[string, number, string, () => Promise<unknown>]>([
+    ['embeddings', 404, NOTHING, () => openai().embeddings.create({ model: 'small', input: 'x' })],
+    ['one model', 404, NOTHING, () => openai().models.retrieve('small')],
+    ['DELETE of a model', 404, NOTHING, () => openai().models.delete('small')],
+    ['GET of a chat', 405, NO_METHOD, () => openai().chat.completions.list()],
+    ['PUT of a chat', 405, NO_METHOD, () => openai().put('/chat/completions', { body: {} })],
+    ['DELETE of a list', 405, NO_METHOD, () => openai().delete('/models')],
+  ])('openai shows the words of the service: %s', async (_what, status, message, ask) => {
+    const code = status === 404 ? 'not_found' : 'method_not_allowed';
+    await expect(ask()).rejects.toMatchObject({
+      ...{ status, code, type: 'governance', param: null, message: `${status} ${message}` },
+      error: { message, type: 'governance', param: null, code },
+    });
+    expect(runtime.seen).toHaveLength(0);
+  });
+});
+
 const post = (api: string, body: string) =>
   fetch(`${plane.url}/api/v1/localmodel/api/${api}`, {
     method: 'POST',
@@ -278,6 +340,17 @@ const post = (api: string, body: string) =>
     body,
   });
 
-async function readAll(stream: AsyncIterable<unknown>): Promise<void> {
-  for await (const _part of stream);
+/** Reads a stream that fails: what came of it, and what the client threw. */
+async function readUntilError(
+  stream: AsyncIterable<ChatResponse | OpenAI.ChatCompletionChunk>,
+): Promise<{ text: string; error: unknown }> {
+  let text = '';
+  try {
+    for await (const part of stream) {
+      text += 'message' in part ? part.message.content : (part.choices[0]?.delta.content ?? '');
+    }
+  } catch (error) {
+    return { text, error };
+  }
+  throw new Error(`the stream ended as if it were complete: ${text}`);
 }

@@ -15,7 +15,7 @@ export interface RuntimeRequestSeen {
 
 /** What each model of the double does; every other name is missing. */
 const WORDS = ['Grüße ', 'aus ', '東京 ', '🗼', '!'];
-const MODELS = ['small', 'late-error', 'broken', 'held', 'silent'];
+const MODELS = ['small', 'late-error', 'error-event', 'broken', 'held', 'silent'];
 
 export type TestModelRuntime = Awaited<ReturnType<typeof startTestModelRuntime>>;
 
@@ -105,6 +105,15 @@ export async function startTestModelRuntime() {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [index, content] of WORDS.entries()) {
       if (index === 2) await hold(model);
+      if (index === 3 && model === 'broken') return void response.destroy();
+      // The two ways in which runtimes tell it in a stream of events.
+      if (index === 3 && model === 'late-error') {
+        const error = { message: 'out of memory', type: 'server_error', param: null, code: null };
+        return void response.end(`data: ${JSON.stringify({ error })}\n\ndata: [DONE]\n\n`);
+      }
+      if (index === 3 && model === 'error-event') {
+        return void response.end('event: error\ndata: {"message":"out of memory"}\n\n');
+      }
       const delta = { role: 'assistant', content };
       await inPieces(response, chunk({ choices: [{ index: 0, delta, finish_reason: null }] }));
     }
