@@ -11,6 +11,7 @@ import { findMisclaim } from '@governance/shared/body-charset';
 import { createBodyTurns } from '@governance/shared/body-turns';
 import { readRequestBody } from '@governance/shared/request-body';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { addTo } from '../upstream/shares/fair-shares.ts';
 import { GatewayError } from './json-rpc.ts';
 
 /** Bodies of maximum size that one agent, and all agents of a tenant, may have in progress. */
@@ -94,12 +95,6 @@ function keepBodies(route: RouteOptions): void {
 function createBodyRoom(maxBody: number) {
   const taken = new Map<string, number>();
 
-  function add(key: string, bytes: number): void {
-    const sum = (taken.get(key) ?? 0) + bytes;
-    if (sum > 0) taken.set(key, sum);
-    else taken.delete(key);
-  }
-
   function requireRoom(key: string, bytes: number, bodies: number, who: string): void {
     if (!(bytes > 0) || (taken.get(key) ?? 0) + bytes <= bodies * maxBody) return;
     const many = `Busy: ${who} too many bytes of requests under way.`;
@@ -117,12 +112,12 @@ function createBodyRoom(maxBody: number) {
     const agentKey = `${tenantId} ${agent.id}`;
     requireRoom(agentKey, bytes, OF_AGENT, 'this agent has');
     requireRoom(tenantId, bytes, OF_TENANT, 'the agents of this tenant have');
-    add(agentKey, bytes);
-    add(tenantId, bytes);
+    addTo(taken, agentKey, bytes);
+    addTo(taken, tenantId, bytes);
     const change = (to: number) => {
       if (to === bytes) return;
-      add(agentKey, to - bytes);
-      add(tenantId, to - bytes);
+      addTo(taken, agentKey, to - bytes);
+      addTo(taken, tenantId, to - bytes);
       bytes = to;
     };
     let isClosed = false;

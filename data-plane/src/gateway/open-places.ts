@@ -2,6 +2,8 @@
  * Counts what is open of a kind (sessions, streams) in this process. Where it serves several
  * tenants, none takes more than are left free (ADR 34). Proven by open-places.test.ts.
  */
+import { addTo } from '../upstream/shares/fair-shares.ts';
+
 export type OpenPlaces = ReturnType<typeof createOpenPlaces>;
 
 /** @param max of all tenants */
@@ -15,13 +17,11 @@ export function createOpenPlaces(max: number, servesSeveral: () => boolean) {
     },
     take: (tenantId: string): void => {
       open++;
-      byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + 1);
+      addTo(byTenant, tenantId, 1);
     },
     leave: (tenantId: string): void => {
       open--;
-      const left = (byTenant.get(tenantId) ?? 0) - 1;
-      if (left > 0) byTenant.set(tenantId, left);
-      else byTenant.delete(tenantId);
+      addTo(byTenant, tenantId, -1);
     },
   };
 }

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { canonicalize } from '@governance/shared/canonical-json';
 import type { Answer } from '../../enforcement/answer.ts';
 import type { AgentKey, Ask, Caller } from '../../enforcement/calls.ts';
+import { addTo } from '../../upstream/shares/fair-shares.ts';
 import type { SendToClient, UpstreamPeer } from '../../upstream/upstream.ts';
 import {
   type AskedClient,
@@ -96,9 +97,7 @@ export function createParkedCalls(deps: ParkedDeps) {
     if (!placed.delete(entry)) return;
     const { key: agent, tenantId } = entry.caller;
     places.leave(tenantId);
-    const count = (byAgent.get(agent) ?? 1) - 1;
-    if (count > 0) byAgent.set(agent, count);
-    else byAgent.delete(agent);
+    addTo(byAgent, agent, -1);
   }
 
   function unpark(entry: Entry): void {
@@ -114,7 +113,7 @@ export function createParkedCalls(deps: ParkedDeps) {
     if (count >= MAX_OF_AGENT || !places.hasRoom(tenantId)) return false;
     placed.add(entry);
     places.take(tenantId);
-    byAgent.set(agent, count + 1);
+    addTo(byAgent, agent, 1);
     return true;
   }
 

@@ -6,6 +6,7 @@
  * Proven by feed-news.test.ts.
  */
 import type { FeedNews } from '../../contracts.ts';
+import { addTo } from '../../upstream/shares/fair-shares.ts';
 
 /** Reads that are asked for at once; one more is allowed after each NEWS_EVERY_MS. */
 export const NEWS_BURST = 3;
@@ -78,14 +79,12 @@ export function createFeedNews({
         end: (news) => {
           if (!waiters.delete(waiter)) return;
           clearTimeout(timer);
-          const left = (taken.get(agentId) ?? 1) - 1;
-          if (left > 0) taken.set(agentId, left);
-          else taken.delete(agentId);
+          addTo(taken, agentId, -1);
           resolve(news);
         },
       };
       waiters.add(waiter);
-      taken.set(agentId, (taken.get(agentId) ?? 0) + 1);
+      addTo(taken, agentId, 1);
     });
   }
 

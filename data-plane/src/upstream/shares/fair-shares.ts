@@ -87,11 +87,11 @@ export class FairShares {
 
   /** Counts something that exists already, whether there is room for it or not. */
   hold(account: ShareAccount): void {
-    for (const key of keysOf(account)) add(this.#taken, key, 1);
+    for (const key of keysOf(account)) addTo(this.#taken, key, 1);
   }
 
   give(account: ShareAccount): void {
-    for (const key of keysOf(account)) add(this.#taken, key, -1);
+    for (const key of keysOf(account)) addTo(this.#taken, key, -1);
     if (this.#queues.size > 0) this.#admitNext();
   }
 
@@ -128,8 +128,8 @@ export class FairShares {
       const leave = () => {
         clearTimeout(timer);
         if (cancellation) cancellation.onCancel = null;
-        add(this.#waiting, agent, -1);
-        add(this.#waiting, tenant, -1);
+        addTo(this.#waiting, agent, -1);
+        addTo(this.#waiting, tenant, -1);
         queue.delete(waiter);
         if (queue.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
       };
@@ -147,8 +147,8 @@ export class FairShares {
         else reject(busy(this.#findFull(account)));
       }, limits.waitMs);
       this.#queues.set(key, queue.add(waiter));
-      add(this.#waiting, agent, 1);
-      add(this.#waiting, tenant, 1);
+      addTo(this.#waiting, agent, 1);
+      addTo(this.#waiting, tenant, 1);
       if (!cancellation) return;
       cancellation.onCancel = () => {
         leave();
@@ -181,7 +181,8 @@ function keysOf({ agent, tenant, way }: ShareAccount): string[] {
   return way === null ? [agent, tenant] : [agent, tenant, way.all, way.tenant, way.agent];
 }
 
-function add(counts: Map<string, number>, key: string, change: number): void {
+/** Changes a count, which is forgotten once it is 0. */
+export function addTo<K>(counts: Map<K, number>, key: K, change: number): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);

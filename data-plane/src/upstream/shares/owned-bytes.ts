@@ -1,3 +1,5 @@
+import { addTo } from './fair-shares.ts';
+
 /** Counts what is kept in memory, by agent and by tenant, and tells who keeps more. */
 export interface ByteOwner {
   readonly tenantId: string;
@@ -25,8 +27,8 @@ export class OwnedBytes {
   /** Counts so many bytes more, or fewer if negative. */
   add({ tenantId, key }: ByteOwner, bytes: number): void {
     this.#total += bytes;
-    change(this.#byTenant, tenantId, bytes);
-    change(this.#byAgent, key, bytes);
+    addTo(this.#byTenant, tenantId, bytes);
+    addTo(this.#byAgent, key, bytes);
   }
 
   /** Whether one's tenant keeps more than the other's; of tenants that keep the same, its agent. */
@@ -34,10 +36,4 @@ export class OwnedBytes {
     const more = this.ofTenant(one) - this.ofTenant(other);
     return more > 0 || (more === 0 && this.ofAgent(one) > this.ofAgent(other));
   }
-}
-
-function change(counts: Map<string, number>, key: string, bytes: number): void {
-  const count = (counts.get(key) ?? 0) + bytes;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
 }
