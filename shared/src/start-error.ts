@@ -3,10 +3,7 @@
  * the operator without a stack; any other error during a start is a bug of the service.
  */
 export class StartError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'StartError';
-  }
+  override name = 'StartError';
 }
 
 /**

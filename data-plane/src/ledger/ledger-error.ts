@@ -30,8 +30,5 @@ export const WHAT_TO_DO =
 
 /** Stored bytes differ from what was chained: the disk, or a person, changed them. */
 export class LedgerDamagedError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'LedgerDamagedError';
-  }
+  override readonly name = 'LedgerDamagedError';
 }

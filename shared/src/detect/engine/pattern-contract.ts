@@ -79,8 +79,5 @@ export class PatternSyntaxError extends Error {
  * this is a denial.
  */
 export class PatternBudgetError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'PatternBudgetError';
-  }
+  override readonly name = 'PatternBudgetError';
 }
