@@ -84,6 +84,13 @@ export interface ReplicaClient {
   readonly proof: CredentialProof;
 }
 
+/** By what exceptions for a call are looked up. */
+export interface ExceptionPlace {
+  agentId: string;
+  serverId: string;
+  toolName: string;
+}
+
 export interface Replica {
   findAgent(tenantId: string, agentId: string): ReplicaAgent | undefined;
   /** By the globally unique client id, before a tenant is known. */
@@ -103,10 +110,7 @@ export interface Replica {
   ): { session: WorkflowSessionFact; workflow: WorkflowFact } | undefined;
   findDelegation(tenantId: string, delegationId: string): DelegationFact | undefined;
   /** Exceptions whose agent, server and tool are a call's, whether or not their time is over. */
-  findExceptions(
-    tenantId: string,
-    place: { agentId: string; serverId: string; toolName: string },
-  ): readonly ExceptionFact[];
+  findExceptions(tenantId: string, place: ExceptionPlace): readonly ExceptionFact[];
   /** Whether anything of the tenant waits for a person at any data plane, or did until recently. */
   hasHeldCalls(tenantId: string): boolean;
   /** What is held under a binding at another data plane. */

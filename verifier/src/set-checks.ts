@@ -17,10 +17,10 @@ import type {
   EventView,
   Evidence,
 } from '@governance/shared/evidence/checks/evidence';
-import type { StreamPlace } from '@governance/shared/evidence/checks/stream-walk';
 import {
   createUnreadLinks,
   type FollowingRecord,
+  type StreamPlace,
 } from '@governance/shared/evidence/checks/unread-links';
 import {
   type EvidenceManifest,

@@ -24,6 +24,8 @@ export type ClientMessage =
   | { kind: 'response'; id: unknown; ok: boolean; value: Record<string, unknown> | null }
   | { kind: 'invalid'; id: RpcId | null; why: string };
 
+export type ClientRequest = Extract<ClientMessage, { kind: 'request' }>;
+
 const MAX_ID_LENGTH = 256;
 const MAX_METHOD_LENGTH = 128;
 const MAX_DEPTH = 64;

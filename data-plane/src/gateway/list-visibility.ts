@@ -33,12 +33,14 @@ export interface ListAsk {
   waiting: Set<string>;
 }
 
-export function createListVisibility(deps: {
+export interface ListVisibilityDeps {
   door: Pick<Door, 'permitsOf'>;
   catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
   pins: Pick<PinnedTools, 'isWaiting'>;
   notes: ListNotes;
-}) {
+}
+
+export function createListVisibility(deps: ListVisibilityDeps) {
   /** Whether the agent may see anything of a server's list. */
   function isVisible(ask: ListAsk, serverId: string): boolean {
     const { caller, rules, method } = ask;

@@ -9,10 +9,7 @@ import type { RulesProvider } from '../contracts.ts';
 import type { Answer } from '../enforcement/answer.ts';
 import type { Caller, Destination } from '../enforcement/calls.ts';
 import { findServer } from '../enforcement/permits.ts';
-import type { PinnedTools } from '../enforcement/pinned-tools.ts';
 import { resultOf } from '../enforcement/refusals.ts';
-import type { Door } from '../enforcement/steps/authenticate.ts';
-import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
 import { LIST_MEMBERS, type ListedItem, type ListMethod } from '../upstream/lists/list-page.ts';
 import {
   LIST_BUDGETS,
@@ -35,8 +32,7 @@ import { answerInTime, LIST_PART_MS, requireRules, sessionWith } from './call-ro
 import { type JoinedPart, readJoined, sealRest, together } from './joined-list.ts';
 import { withMember } from './json-members.ts';
 import type { ListCursors, ListPlace } from './list-cursors.ts';
-import type { ListNotes } from './list-notes.ts';
-import { createListVisibility, type ListAsk } from './list-visibility.ts';
+import { createListVisibility, type ListAsk, type ListVisibilityDeps } from './list-visibility.ts';
 import { type MissingServer, missingMeta, missingNote, missingServer } from './missing-servers.ts';
 import { listServers, requireServer, unifiedName } from './servers.ts';
 import { unifiedUri } from './unified.ts';
@@ -90,16 +86,14 @@ export function isListMethod(method: string): method is ListMethod {
   return Object.hasOwn(LIST_MEMBERS, method);
 }
 
-export function createLists(deps: {
-  door: Pick<Door, 'permitsOf'>;
+interface ListsDeps extends ListVisibilityDeps {
   rules: RulesProvider;
   pool: Pick<UpstreamPool, 'getSession' | 'note'>;
-  catalogue: Pick<ToolCatalogue, 'learn' | 'hintsOf'>;
-  pins: Pick<PinnedTools, 'isWaiting'>;
   cursors: ListCursors;
-  notes: ListNotes;
   log: Pick<Logger, 'warn'>;
-}) {
+}
+
+export function createLists(deps: ListsDeps) {
   const { isVisible, shown } = createListVisibility(deps);
 
   async function listOne(request: ListRequest, serverId: string): Promise<Answer> {

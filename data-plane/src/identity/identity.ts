@@ -26,6 +26,13 @@ import {
 } from './own-key-rotation.ts';
 import { generateKey, type PrivateKeyType, readPrivateKey, toPem } from './private-key-file.ts';
 
+/** How a data plane describes itself. */
+export interface AboutPlane {
+  region: string | null;
+  version: string;
+  label: string;
+}
+
 export type DataPlaneIdentity = ReturnType<typeof loadIdentity>;
 
 /**
@@ -101,11 +108,7 @@ export function loadIdentity(
     /** The secret that handles of lists and tasks are bound to. */
     taskSecret: readTaskSecret(shared, tokenKey),
     /** What this plane sends when it registers. */
-    registrationRequest: (about: {
-      region: string | null;
-      version: string;
-      label: string;
-    }): RegistrationRequest => ({
+    registrationRequest: (about: AboutPlane): RegistrationRequest => ({
       signing_key: publicJwk(signingKey) as RegistrationRequest['signing_key'],
       sealing_key: publicJwk(sealingKey) as RegistrationRequest['sealing_key'],
       token_key: publicJwk(tokenKey) as RegistrationRequest['token_key'],

@@ -1,10 +1,10 @@
 /** Connects a data plane to its control plane over a network: one registration for each token. */
 import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import { loadDeploymentTokens } from '../identity/deployment-tokens.ts';
+import type { AboutPlane } from '../identity/identity.ts';
 import { createControlPlaneClient } from '../sync/link/control-plane-client.ts';
 import type { SyncLog } from '../sync/link/sync-failure.ts';
 import {
-  type AboutPlane,
   type RegistrationStatus,
   type RegistrationTiming,
   startRegistration,

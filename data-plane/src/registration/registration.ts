@@ -9,8 +9,7 @@
  * and enforcement continues.
  */
 import { proveRegistration } from '@governance/shared/channel-routes';
-import type { DataPlaneCore } from '../core/data-plane-core.ts';
-import type { DeploymentTokens } from '../identity/deployment-tokens.ts';
+import type { AboutPlane } from '../identity/identity.ts';
 import {
   type BackoffLimits,
   BUSY_BACKOFF,
@@ -19,7 +18,6 @@ import {
   SYNC_BACKOFF,
 } from '../sync/link/backoff.ts';
 import { outageBackoff } from '../sync/link/contact.ts';
-import type { ControlPlaneClient } from '../sync/link/control-plane-client.ts';
 import { register, renewToken } from '../sync/link/control-plane-link.ts';
 import { LinkError } from '../sync/link/link-error.ts';
 import {
@@ -32,7 +30,11 @@ import {
 } from '../sync/link/sync-failure.ts';
 import { createKeyAsks } from './key-asks.ts';
 import { createOwnToken, type TokenInUse } from './own-token.ts';
-import { ConfigurationRefusedError, createServedTenant } from './served-tenant.ts';
+import {
+  ConfigurationRefusedError,
+  createServedTenant,
+  type ServedTenantDeps,
+} from './served-tenant.ts';
 
 /** How often a revoked plane asks again. */
 const REVOKED_ASK_MS = 60_000;
@@ -49,13 +51,6 @@ export interface RegistrationStatus {
   failure: SyncFailure | null;
 }
 
-/** How a data plane describes itself. */
-export interface AboutPlane {
-  region: string | null;
-  version: string;
-  label: string;
-}
-
 export interface RegistrationTiming {
   backoffLimits?: BackoffLimits;
   askAgainMs?: number;
@@ -64,14 +59,9 @@ export interface RegistrationTiming {
   random?: () => number;
 }
 
-export interface RegistrationOptions extends RegistrationTiming {
-  core: DataPlaneCore;
-  client: ControlPlaneClient;
-  tokens: DeploymentTokens;
-  /** The token that an administrator issued. */
-  root: string;
-  /** Whether this token may serve the tenant: not where another one does already. */
-  claim: (tenantId: string) => boolean;
+export interface RegistrationOptions
+  extends RegistrationTiming,
+    Pick<ServedTenantDeps, 'core' | 'client' | 'tokens' | 'root' | 'claim'> {
   about: AboutPlane;
   log: SyncLog;
   now: () => number;

@@ -13,7 +13,7 @@ import type { OwnToken } from './own-token.ts';
 /** Only a change of the configuration helps. */
 export class ConfigurationRefusedError extends CodedError<'deployment_changed' | 'tenant_served'> {}
 
-interface ServedTenantDeps {
+export interface ServedTenantDeps {
   core: DataPlaneCore;
   client: ControlPlaneClient;
   tokens: DeploymentTokens;

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { CredentialProof } from '@governance/shared/agent-token';
-import type { AskForNews, FindDenial, Replica, ReplicaAgent } from '../../contracts.ts';
+import type { AskForNews, FindDenial, Replica, ReplicaClient } from '../../contracts.ts';
 import {
   type AgentTokenVerifier,
   type ClaimedAgent,
@@ -20,10 +19,7 @@ import { extend, proceed } from '../pipeline-builder.ts';
 /** How long a replica that is behind a token may take to catch up. */
 const FEED_WAIT_MS = 1000;
 
-export interface Identity {
-  tenantId: string;
-  agent: ReplicaAgent;
-  proof: CredentialProof;
+export interface Identity extends Pick<ReplicaClient, 'tenantId' | 'agent' | 'proof'> {
   /**
    * Set where this data plane denies all calls of the tenant, and so cannot catch up with the
    * token. The agent is then the one that the token names, and may do nothing, even if that changes

@@ -34,7 +34,7 @@ const KEPT_HERE: Destination = {
 /** Fail closed: without a judgement there is no success. */
 const NO_PLACE = internalRefusal('No level was set.');
 
-export function createLogLevels(deps: {
+export interface LogLevelsDeps {
   enforcer: Pick<Enforcer, 'call'>;
   router: Pick<Router, 'toRead'>;
   door: Pick<Door, 'findIneligibility'>;
@@ -42,7 +42,9 @@ export function createLogLevels(deps: {
   rules: RulesProvider;
   /** The capabilities of a server, which is opened to learn them. */
   findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
-}) {
+}
+
+export function createLogLevels(deps: LogLevelsDeps) {
   const { call } = deps.enforcer;
 
   /**

@@ -11,7 +11,7 @@ import { askableCapabilities } from '../client-questions.ts';
 import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import {
   answerText,
-  type ClientMessage,
+  type ClientRequest,
   errorText,
   GatewayError,
   notificationText,
@@ -45,8 +45,6 @@ export interface RequestAnswer {
   /** Set by `initialize`: the new session. */
   session?: LegacySession;
 }
-
-type ClientRequest = Extract<ClientMessage, { kind: 'request' }>;
 
 export type RequestHandler = ReturnType<typeof createRequestHandler>;
 

@@ -3,12 +3,10 @@
  * resources, log messages) are kept with the session, since all sessions of an agent share one
  * session with the server.
  */
-import type { RulesProvider } from '../../contracts.ts';
 import type { Answer } from '../../enforcement/answer.ts';
 import type { JudgedRead } from '../../enforcement/call-kinds.ts';
 import type { Caller, Destination } from '../../enforcement/calls.ts';
-import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
-import type { Door } from '../../enforcement/steps/authenticate.ts';
+import { quiet } from '../../enforcement/enforcer.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
 import {
   EMPTY_RESULT,
@@ -18,7 +16,7 @@ import {
 import { badParams } from '../call-routing.ts';
 import { GatewayError } from '../json-rpc.ts';
 import { callRouted, type Routed, type RoutedRead, type Router } from '../router.ts';
-import { createLogLevels, isLoudEnough } from './log-levels.ts';
+import { createLogLevels, isLoudEnough, type LogLevelsDeps } from './log-levels.ts';
 import type { LegacySession, LegacySessions } from './sessions.ts';
 
 /** Resources that a session may be subscribed to at a time. */
@@ -32,18 +30,15 @@ export interface SessionRead extends Routed {
 
 export type SessionReads = ReturnType<typeof createSessionReads>;
 
-/** Builds the handler of all judged reads. `route` and `setLevel` throw GatewayError. */
-export function createSessionReads(deps: {
-  enforcer: Pick<Enforcer, 'call'>;
+interface SessionReadsDeps extends LogLevelsDeps {
   router: Pick<Router, 'routeRead' | 'toRead'>;
-  door: Pick<Door, 'findIneligibility'>;
   sessions: Pick<LegacySessions, 'ofOwner' | 'together'>;
-  rules: RulesProvider;
   /** Monotonic milliseconds. */
   elapsed(): number;
-  /** The capabilities of a server, which is opened to learn them. */
-  findCapabilities(caller: Caller, serverId: string): Promise<Record<string, unknown>>;
-}) {
+}
+
+/** Builds the handler of all judged reads. `route` and `setLevel` throw GatewayError. */
+export function createSessionReads(deps: SessionReadsDeps) {
   const { sessions } = deps;
   const levels = createLogLevels(deps);
 

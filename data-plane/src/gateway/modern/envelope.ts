@@ -8,7 +8,7 @@ import type { CallRetry } from '../../enforcement/calls.ts';
 import { LEGACY_REVISIONS, MODERN_REVISION } from '../../upstream/era.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { badParams } from '../call-routing.ts';
-import { type ClientMessage, GatewayError, progressTokenOf, type RpcId } from '../json-rpc.ts';
+import { type ClientRequest, GatewayError, progressTokenOf, type RpcId } from '../json-rpc.ts';
 import { checkHeaders, mismatch } from './headers.ts';
 
 /** Every revision that the gateway speaks, the preferred one first. */
@@ -22,11 +22,7 @@ const CLIENT_INFO = `${PREFIX}clientInfo`;
 const LOG_LEVEL = `${PREFIX}logLevel`;
 
 /** A request whose common members were read and found valid. */
-export interface ModernRequest {
-  id: RpcId;
-  method: string;
-  /** Caller-controlled. */
-  params: Record<string, unknown>;
+export interface ModernRequest extends Omit<ClientRequest, 'kind'> {
   /** What the client declared. Caller-controlled. */
   capabilities: Record<string, unknown>;
   logLevel: (typeof LOG_LEVELS)[number] | undefined;
@@ -42,7 +38,7 @@ export interface ModernRequest {
  */
 export function readEnvelope(
   headers: IncomingHttpHeaders,
-  { id, method, params }: Extract<ClientMessage, { kind: 'request' }>,
+  { id, method, params }: ClientRequest,
 ): ModernRequest {
   const meta = isObject(params._meta) ? params._meta : {};
   const version = meta[VERSION_KEY];

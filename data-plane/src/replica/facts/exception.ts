@@ -5,19 +5,13 @@
 
 import { MAX_EXCEPTIONS } from '@governance/shared/exceptions';
 import type { ExceptionFact } from '@governance/shared/facts';
+import type { ExceptionPlace } from '../../contracts.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 
 const KIND = 'optional.exception';
 
 /** Expired ones stay for a while beside the active ones. */
 const MAX_KEPT = 2 * MAX_EXCEPTIONS;
-
-/** The look-up key of a call. */
-export interface ExceptionPlace {
-  agentId: string;
-  serverId: string;
-  toolName: string;
-}
 
 /** A tenant's exceptions, built from the stored facts on first use. */
 class ExceptionIndex {

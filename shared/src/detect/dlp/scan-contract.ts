@@ -24,15 +24,8 @@ export interface DlpScannerOptions {
 }
 
 /** A finding in one text; offsets are UTF-16 units of the original text. */
-export interface TextFinding {
-  /** The pattern's name. */
-  readonly pattern: string;
-  readonly severity: Severity;
+export interface TextFinding extends Omit<DlpFinding, 'place'> {
   readonly start: number;
-  /** Including its disguise: the whole stretch that decodes. */
-  readonly length: number;
-  /** How it was disguised, outermost first; absent if it was not. */
-  readonly disguise?: readonly string[];
 }
 
 /** The result of redacting a value. */

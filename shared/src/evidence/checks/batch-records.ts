@@ -5,7 +5,7 @@
 import { createMerkleTree } from '../merkle-proofs.ts';
 
 /** What was signed about the records. */
-interface SignedRecords {
+export interface SignedRecords {
   firstSeq: number;
   lastSeq: number;
   prevHead: string;

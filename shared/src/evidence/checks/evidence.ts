@@ -5,9 +5,10 @@ import type { DsseEnvelope } from '../dsse.ts';
 import type { EvidenceKeys, KeyEntry } from '../evidence-keys.ts';
 import type { EvidenceManifest, EvidenceProofs } from '../evidence-package.ts';
 import type { TrustAnchor } from '../trust-anchor.ts';
+import type { SignedRecords } from './batch-records.ts';
 import type { Keyset, KeyUse, KnownKey } from './keyset.ts';
 import type { RecordRead } from './read-record.ts';
-import type { FollowingRecord } from './unread-links.ts';
+import type { FollowingRecord, StreamPlace } from './unread-links.ts';
 
 /** Keys of an issuer that this verifier's operator trusts, without a place in a log. */
 export interface TrustedIssuer {
@@ -50,12 +51,9 @@ export interface Evidence {
 }
 
 /** An event that a check may find at fault. */
-export interface DisputableRecord {
+export interface DisputableRecord extends StreamPlace {
   line: number;
   stream: string;
-  epoch: number;
-  seq: number;
-  hash: string;
   /** In selective packages a line of proof says it later. */
   leafIndex: number | undefined;
 }
@@ -66,11 +64,8 @@ export interface DisputeLookUp {
 }
 
 /** The record before the first one of a stream. */
-export interface BoundarySeen {
+export interface BoundarySeen extends StreamPlace {
   stream: string;
-  epoch: number;
-  seq: number;
-  hash: string;
   fault: string | undefined;
   /** Whether the readable part of the stream up to it lies before the package's time. */
   isBefore: boolean;
@@ -81,18 +76,14 @@ export interface BoundarySeen {
 }
 
 /** A batch as it is kept in memory: its header without redundant members. */
-export interface BatchView {
+export interface BatchView extends SignedRecords {
   line: number;
   leafIndex: number;
   leafHash: string;
   tenantId: string;
   stream: string;
   epoch: number;
-  firstSeq: number;
-  lastSeq: number;
-  prevHead: string;
   head: string;
-  eventRoot: string;
   /**
    * The key whose signature holds; undefined when none does. `batch` keys are the control plane's.
    */

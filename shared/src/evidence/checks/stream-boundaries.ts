@@ -10,8 +10,8 @@ import { rootOfInclusion } from '../merkle-proofs.ts';
 import { recordsOf } from './batch-records.ts';
 import type { BatchView, Evidence } from './evidence.ts';
 import { type RecordRead, readRecordLine } from './read-record.ts';
-import type { Boundary, StreamPlace } from './stream-walk.ts';
-import type { FollowingRecord } from './unread-links.ts';
+import type { Boundary } from './stream-walk.ts';
+import type { FollowingRecord, StreamPlace } from './unread-links.ts';
 
 /** A record of a run that ends where the package begins. */
 interface Shown extends StreamPlace {

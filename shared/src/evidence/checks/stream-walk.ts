@@ -5,13 +5,7 @@
 import { findLinkBreaks, GENESIS_HASH } from '../../hash-chain.ts';
 import { MAX_BOUNDARIES, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { ChainFaults, EventView } from './evidence.ts';
-import { createUnreadLinks, type FollowingRecord } from './unread-links.ts';
-
-export interface StreamPlace {
-  epoch: number;
-  seq: number;
-  hash: string;
-}
+import { createUnreadLinks, type FollowingRecord, type StreamPlace } from './unread-links.ts';
 
 interface WalkedRecord extends Omit<FollowingRecord, 'follows'> {
   /** Undefined when neither the record nor its batch's header says it. */

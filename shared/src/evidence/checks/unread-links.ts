@@ -5,11 +5,14 @@
  * stream is kept: nothing older is repeated. Proven by unread-links.test.ts.
  */
 
-export interface FollowingRecord {
-  stream: string;
+export interface StreamPlace {
   epoch: number;
   seq: number;
   hash: string;
+}
+
+export interface FollowingRecord extends StreamPlace {
+  stream: string;
   isUnread: boolean;
   /** The hash of the record before it, as far as that is signed or shown. */
   follows: string | undefined;
