@@ -61,7 +61,19 @@ export function createTenantStart(
 ) {
   const { identity, ledger, payloadSpool, replica, standing } = folder;
   const started = now();
-  const settings = syncSettings(options, folder, now);
+  const settings: SyncSettings = {
+    dataDir: options.dataDir,
+    clock: folder.clock,
+    load: options.loadPolicy ?? createPolicyLoader(now),
+    alerts: folder.alerts,
+    offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
+    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * DAY_MS,
+    shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
+    logWatch: folder.logWatch,
+    log: options.log,
+    now,
+    backoffLimits: options.backoffLimits,
+  };
 
   function toHeartbeat(tenantId: string, deploymentId: string, bundle: BundleSync): Heartbeat {
     return {
@@ -96,25 +108,5 @@ export function createTenantStart(
       onUnknownKey: () => on.unknownKey(tenantId),
       onStatement: (time) => on.stated(tenantId, time),
     });
-  };
-}
-
-function syncSettings(
-  options: TenantStartOptions,
-  { clock, alerts, logWatch }: DataFolder,
-  now: () => number,
-): SyncSettings {
-  return {
-    dataDir: options.dataDir,
-    clock,
-    load: options.loadPolicy ?? createPolicyLoader(now),
-    alerts,
-    offlineMaxAgeMs: (options.offlineMaxAgeSeconds ?? DEFAULT_OFFLINE_MAX_AGE_SECONDS) * 1000,
-    ledgerKeepMs: (options.ledgerKeepDays ?? DEFAULT_LEDGER_KEEP_DAYS) * DAY_MS,
-    shipDelayMs: options.shipDelayMs ?? DEFAULT_SHIP_DELAY_MS,
-    logWatch,
-    log: options.log,
-    now,
-    backoffLimits: options.backoffLimits,
   };
 }

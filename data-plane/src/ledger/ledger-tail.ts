@@ -72,7 +72,7 @@ function follow(
   const previous = record.type === 'epoch_start' ? record.previous : undefined;
   const before = position ?? beforeFirst(record);
   const link = { epoch, seq, prev_hash, previous, bytes: row.bytes };
-  const { after, broken } = verifyLink(startsStream(before) ? null : before, link, hash);
+  const { after, broken } = verifyLink(before.epoch === 0 ? null : before, link, hash);
   if (broken) throw new LedgerDamagedError(`${nameOf(row, stream)}: ${broken.kind} is broken`);
   return after;
 }
@@ -108,8 +108,4 @@ function beforeFirst(record: ReadRecord): ChainPosition {
       : { epoch: 0, seq: 0, head: record.prev_hash };
   }
   return { epoch: record.epoch, seq: record.seq - 1, head: record.prev_hash };
-}
-
-function startsStream(position: ChainPosition): boolean {
-  return position.epoch === 0;
 }
