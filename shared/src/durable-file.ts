@@ -33,11 +33,16 @@ export function writeFileDurably(path: string, content: string | Uint8Array, mod
 export function syncFolder(path: string): void {
   // Windows cannot open a folder for this, and orders renames itself.
   if (process.platform === 'win32') return;
-  const folder = openSync(path, 'r');
+  syncFile(path, 'r');
+}
+
+/** Makes what was written to a file durable. */
+export function syncFile(path: string, flags: 'r' | 'r+'): void {
+  const file = openSync(path, flags);
   try {
-    fsyncSync(folder);
+    fsyncSync(file);
   } finally {
-    closeSync(folder);
+    closeSync(file);
   }
 }
 

@@ -6,7 +6,7 @@
  * Checkpoints run on the reader's thread. `synchronous` is NORMAL and not OFF, so that SQLite still
  * syncs the header of a log that it restarts, and the folder of a new log.
  */
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { syncFile } from '@governance/shared/durable-file';
 import Database from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
 import { lockLedger } from './ledger-lock.ts';
@@ -42,7 +42,10 @@ export function openLedgerFile(options: LedgerFileOptions) {
     db = openDurableDatabase(options.path, { exclusive: false });
     limitFile(db, options.limitBytes);
     requireLedgerVersion(db);
-    syncLog(options.path);
+    // A killed process may have left a commit that is not on disk. It is synced before the marks or
+    // new records refer to it: the marks are never ahead of the disk, and at most one commit is not
+    // on it.
+    syncFile(`${options.path}-wal`, 'r+');
     // Before prepareStatements writes the version that requires marks.
     marks = openMarks(options.path, isNew(db) ? [] : readStreamMarks(db));
     const sql = prepareStatements(db);
@@ -54,19 +57,6 @@ export function openLedgerFile(options: LedgerFileOptions) {
   } catch (error) {
     close();
     throw error;
-  }
-}
-
-/**
- * A killed process may have left a commit that is not on disk. It is synced before the marks or new
- * records refer to it: the marks are never ahead of the disk, and at most one commit is not on it.
- */
-function syncLog(path: string): void {
-  const log = openSync(`${path}-wal`, 'r+');
-  try {
-    fsyncSync(log);
-  } finally {
-    closeSync(log);
   }
 }
 
