@@ -71,6 +71,7 @@ export async function measureEnforced(
   const clients: Client[] = [];
   try {
     const basic = await setUpMarkedCalls(admin, backends[0].port);
+    await setUpFindings(admin);
     const { agents } = await admin.get<{ agents: { id: string }[] }>('/api/v1/agents');
     const agentId = agents[0]?.id as string;
     const root = await admin.post<{ token: string }>('/api/v1/admin/data-plane-tokens', {
@@ -92,7 +93,7 @@ export async function measureEnforced(
       process.stderr.write(`${urls.length} data planes are up\n`);
     }
     const changes = changesOf(admin, agentId, backends);
-    for (const { expected } of [changes[1], changes[3], changes[5]] as Change[]) {
+    for (const { expected } of changes.filter((_, i) => i % 2 === 1)) {
       await Promise.all(children.map((child) => child.ask('settle', expected)));
     }
     const sessions = await Promise.all(urls.map((url) => openSessionSoon(url, basic)));
@@ -163,6 +164,14 @@ export async function measureEnforced(
   }
 }
 
+/** Every marked call holds a finding of low severity, which is logged. */
+async function setUpFindings(admin: AdminApi): Promise<void> {
+  const pattern = { name: 'mark', regex: '/calls/[0-9]{7}', severity: 'low' };
+  await admin.post('/api/v1/dlp/patterns', pattern);
+  // Nothing is compared across the bench's sessions.
+  await admin.patch('/api/v1/dlp/settings', { cross_session: false, fragments: false });
+}
+
 /** In pairs: every second change reverts the one before it. */
 function changesOf(
   admin: AdminApi,
@@ -187,6 +196,21 @@ function changesOf(
       decision: index === 0 ? 'first backend' : 'second backend',
     };
   };
+  const dlp = (name: string, low: 'block' | 'log'): Change => ({
+    name,
+    make: () => admin.patch('/api/v1/dlp/settings', { outbound: { low } }),
+    expected: { kind: 'dlp', low },
+    decision: low === 'block' ? 'refused' : 'first backend',
+  });
+  const blastRadius = (name: string, isDenied: boolean): Change => ({
+    name,
+    make: () =>
+      admin.patch('/api/v1/admin/blast-radius', {
+        protected_file_patterns: isDenied ? ['/calls/**'] : [],
+      }),
+    expected: { kind: 'blast-radius', isDenied },
+    decision: isDenied ? 'refused' : 'first backend',
+  });
   return [
     agent('agent suspended', true, status('suspended')),
     agent('agent active again', false, status('active')),
@@ -194,6 +218,10 @@ function changesOf(
     agent('kill switch lifted', false, killSwitch(true)),
     server('MCP server: url changed', 1),
     server('MCP server: url changed back', 0),
+    dlp('DLP settings: low findings blocked', 'block'),
+    dlp('DLP settings: low findings logged again', 'log'),
+    blastRadius('blast radius: a file protected', true),
+    blastRadius('blast radius: not protected any more', false),
   ];
 }
 

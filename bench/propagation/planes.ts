@@ -5,10 +5,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataPlaneCore } from '@governance/data-plane/core/data-plane-core';
+import { dlpOf } from '@governance/data-plane/enforcement/dlp/dlp-scanners';
 import { findIneligibility } from '@governance/data-plane/enforcement/eligibility';
+import { perSettings } from '@governance/data-plane/enforcement/per-settings';
 import { findServer } from '@governance/data-plane/enforcement/permits';
 import { type RunningDataPlane, startDataPlane } from '@governance/data-plane/main';
 import { connectControlPlane } from '@governance/data-plane/registration/connect';
+import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
+import { createReachFinder } from '@governance/shared/detect/reach/reach';
+import type { OutboundAction } from '@governance/shared/dlp-settings';
+import { markOf } from '../../scripts/durability/marked-backend.ts';
 import { freePort } from '../../tests/support/service-process.ts';
 import { serveParent } from './child.ts';
 import { clockMs } from './figures.ts';
@@ -23,7 +29,11 @@ export interface PlanesOptions {
 /** The decision that each plane is to reach. */
 export type Expected =
   | { kind: 'agent'; agentId: string; isIneligible: boolean }
-  | { kind: 'server'; serverId: string; url: string };
+  | { kind: 'server'; serverId: string; url: string }
+  /** What is done about a finding of low severity that is sent. */
+  | { kind: 'dlp'; low: OutboundAction }
+  /** Whether a marked call is denied for its path. */
+  | { kind: 'blast-radius'; isDenied: boolean };
 
 /** Between two looks at what enforcement reads. */
 const LOOK_MS = 2;
@@ -71,6 +81,13 @@ function tenantOf({ core }: Plane): string {
   return tenantId;
 }
 
+/** As the pipeline's step does, once for each bundle. */
+const isBeyondReach = perSettings((settings) =>
+  createReachFinder(settings.blast_radius ?? DEFAULT_BLAST_RADIUS)({
+    ...{ name: 'mark', action: 'write', args: { path: markOf(0) } },
+  }).some(({ verdict }) => verdict === 'deny'),
+);
+
 /** Calls the very functions that the pipeline's steps and the gateway use. */
 function decides(plane: Plane, tenantId: string, expected: Expected): boolean {
   const { replica, rules } = plane.core;
@@ -84,7 +101,15 @@ function decides(plane: Plane, tenantId: string, expected: Expected): boolean {
     );
   }
   const active = rules.findActiveRules(tenantId);
-  return active !== null && findServer(active, expected.serverId)?.url === expected.url;
+  if (active === null) return false;
+  switch (expected.kind) {
+    case 'server':
+      return findServer(active, expected.serverId)?.url === expected.url;
+    case 'dlp':
+      return dlpOf(active.settings).settings.outbound.low === expected.low;
+    case 'blast-radius':
+      return isBeyondReach(active.settings) === expected.isDenied;
+  }
 }
 
 /** When each plane first decided as expected; null for a plane that did not in time. */
