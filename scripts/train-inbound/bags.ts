@@ -52,7 +52,7 @@ export function toBag(training: TrainingText, groups: WordGroups): Bag {
   const { text, kind, class: name, attack, spans, isDescription } = training;
   const isAttack = kind === 'attack';
   const place = attack === undefined ? undefined : placeOf(attack, text);
-  const examined = examineText(text, isDescription ? 'tool_description' : 'result', undefined);
+  const examined = examineText(text, isDescription ? 'tool_description' : 'result');
   const passages = examined.flatMap((one) => {
     const ofText = conceptsOf(one.passages);
     return one.passages.flatMap((passage, index): Passage[] => {

@@ -32,7 +32,7 @@ export function windowExamplesOf(text: TrainingText, weight: number): Example[] 
  * more. Only a written text tells which of its windows are attacks: its marks do.
  */
 export function windowsOf({ text, spans, isDescription }: TrainingText): Read[] {
-  const examined = examineText(text, isDescription ? 'tool_description' : 'result', undefined);
+  const examined = examineText(text, isDescription ? 'tool_description' : 'result');
   return examined.flatMap(({ text: read, passages, disguise }) => {
     const ofText = conceptsOf(passages);
     const parts = passages.map((passage) => partWithin(spans ?? [], disguise, passage));

@@ -25,7 +25,7 @@ export function wordGroupsFile(): string {
 
 /** The number that a reader of texts gives a word. */
 function numberOf(word: string): number {
-  const [read] = examineText(`${word} `.repeat(REPEATED), 'result', undefined);
+  const [read] = examineText(`${word} `.repeat(REPEATED), 'result');
   const { words, from } = read?.passages[0]?.wording ?? {};
   if (words === undefined || from === undefined) throw new Error(`not a word: ${word}`);
   return words[from] as number;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { NOUNS, VERBS } from '@governance/shared/tool-words';
 import { expect, it } from 'vitest';
 import { deriveAction } from './tool-action.ts';
-import { NOUNS, VERBS } from './tool-words.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/tool-actions.md', import.meta.url), 'utf8');
 

@@ -1,8 +1,8 @@
+import { NOUNS, VERBS } from '@governance/shared/tool-words';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Action } from './calls.ts';
 import { deriveAction, worseAction } from './tool-action.ts';
-import { NOUNS, VERBS } from './tool-words.ts';
 
 describe('deriveAction', () => {
   it.each([

@@ -1,7 +1,7 @@
+import { NOUN_WORDS, VERB_STEMS, VERB_WORDS } from '@governance/shared/tool-words';
 import { wordsOfName } from '@governance/shared/words-of-name';
 import type { ToolHeader } from '../upstream/modern/tool-headers.ts';
 import type { Action } from './calls.ts';
-import { NOUN_WORDS, VERB_STEMS, VERB_WORDS } from './tool-words.ts';
 
 /** What is known of a tool. The hints are the server's (MCP ToolAnnotations), so untrusted. */
 export interface ToolHints {

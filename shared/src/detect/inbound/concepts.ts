@@ -70,7 +70,7 @@ export const FORMAL_CONCEPTS = [
   'link',
   'address', // an e-mail address
   'identifier', // a_name_with_underscores
-  'tool-name', // a name of a tool that the reader has
+  'tool-name', // an identifier that says what a tool does: delete_user
   'sensitive-path', // ~/.ssh, .env
   'shell', // rm -rf, curl … | sh
   'marker', // <|im_start|>, [INST], ### System

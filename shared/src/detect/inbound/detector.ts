@@ -18,8 +18,6 @@ export type { TextKind } from './examine.ts';
 export interface DetectionOptions {
   /** What the text is; `result` by default. */
   readonly kind?: TextKind;
-  /** Names of tools that the reader has: a text that names one weighs more. */
-  readonly toolNames?: readonly string[];
 }
 
 export interface TextFinding {
@@ -56,9 +54,7 @@ const HARMFUL = new Set(
 /** @param text foreign text of any length: the cost is linear in it */
 export function detectInjection(text: string, options: DetectionOptions = {}): Detection {
   if (text.length < MIN_TEXT) return NOTHING;
-  const names = options.toolNames;
-  const toolNames = names && new Set(names.map((name) => name.toLowerCase()));
-  const texts = examineText(text, options.kind ?? 'result', toolNames);
+  const texts = examineText(text, options.kind ?? 'result');
   if (texts.length === 0) return NOTHING;
   let worst = Number.NEGATIVE_INFINITY;
   let worstFeatures: readonly number[] = [];

@@ -48,19 +48,15 @@ const PLAIN = { depth: 0, disguise: undefined, isSecret: false, isVeiled: false 
 /**
  * The text itself first, then the disguised texts in it. Texts without any passage are left out.
  */
-export function examineText(
-  text: string,
-  kind: TextKind,
-  toolNames: ReadonlySet<string> | undefined,
-): readonly Examined[] {
+export function examineText(text: string, kind: TextKind): readonly Examined[] {
   forgetWording();
   const hidden: Inner[] = [];
-  const itself = examine(text, kind, toolNames, undefined, hidden);
+  const itself = examine(text, kind, undefined, hidden);
   if (itself === undefined && hidden.length === 0) return NOTHING;
   const examined: Examined[] = itself === undefined ? [] : [itself];
   // The list grows during the loop: decoded text may contain more.
   for (const inner of hidden) {
-    const one = examine(inner.text, kind, toolNames, inner, hidden);
+    const one = examine(inner.text, kind, inner, hidden);
     if (one !== undefined) examined.push(one);
   }
   return examined;
@@ -70,13 +66,12 @@ export function examineText(
 function examine(
   text: string,
   kind: TextKind,
-  toolNames: ReadonlySet<string> | undefined,
   inner: Inner | undefined,
   hidden: Inner[],
 ): Examined | undefined {
   const units = unitsOf(text);
   const signs = signsIn(text, units);
-  const reading = readPassages(text, units, toolNames);
+  const reading = readPassages(text, units);
   const marked = addMarks(findMarks(text, units, signs), reading.passages);
   const { depth, disguise, isSecret, isVeiled } = inner ?? PLAIN;
   if (depth < MAX_DEPTH) {

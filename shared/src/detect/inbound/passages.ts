@@ -48,6 +48,7 @@ import {
 import type { Passage, Reading } from './reading.ts';
 import { NO_CONCEPTS, NOTHING_READ, ORDERS, REQUESTS } from './reading.ts';
 import { CodeNumbers, SpelledLetters } from './spelled-letters.ts';
+import { isToolVerb } from './tool-verbs.ts';
 import { ROOT, stepFrom } from './word-trie.ts';
 import { MIN_WORDS, STEM_LETTERS } from './wording.ts';
 
@@ -57,8 +58,6 @@ const MAX_PASSAGE = 420;
 const OPENING_WORDS = 2;
 /** After this length, a quotation mark was not the start of a quotation. */
 const MAX_QUOTATION = 600;
-
-const MAX_TOOL_NAME = 128;
 
 const { steps, whole, started, ideographs } = table;
 /** The alphabets that occur in a word, and the last kinds of the first two. */
@@ -78,24 +77,14 @@ const QUESTION = conceptNumber('question');
 /** Called before a text and its disguised texts are read: earlier wording is discarded. */
 export const forgetWording = (): void => reader.forget();
 
-/**
- * @param units of the text (../units.ts)
- * @param toolNames names of tools that the reader of the text has, in lower case
- */
-export function readPassages(
-  text: string,
-  units: Uint16Array,
-  toolNames?: ReadonlySet<string>,
-): Reading {
-  return reader.read(text, units, toolNames);
-}
+/** @param units of the text (../units.ts) */
+export const readPassages = (text: string, units: Uint16Array): Reading => reader.read(text, units);
 
 /** One reader for all texts, one after another: its buffers are allocated once. */
 class Reader {
   #text = '';
   /** A 0 follows the text, which continues nothing. */
   #units: Uint16Array = new Uint16Array(1);
-  #toolNames: ReadonlySet<string> | undefined;
   #passages: Passage[] = [];
   /** By concept: the number of the passage that last had it. */
   readonly #seen = new Int32Array(CONCEPTS.length);
@@ -112,8 +101,8 @@ class Reader {
   readonly #codes = new CodeNumbers();
   #isOdd = false;
 
-  read(text: string, units: Uint16Array, toolNames: ReadonlySet<string> | undefined): Reading {
-    this.#begin(text, units, toolNames);
+  read(text: string, units: Uint16Array): Reading {
+    this.#begin(text, units);
     const { length } = text;
     let at = 0;
     while (at < length) {
@@ -139,10 +128,9 @@ class Reader {
 
   forget = (): void => this.#hashes.forget();
 
-  #begin(text: string, units: Uint16Array, toolNames: ReadonlySet<string> | undefined): void {
+  #begin(text: string, units: Uint16Array): void {
     this.#text = text;
     this.#units = units;
-    this.#toolNames = toolNames;
     if (this.#passages.length > 0) this.#passages = [];
     this.#alone.begin();
     this.#codes.begin();
@@ -199,7 +187,7 @@ class Reader {
     if (others < letters) alphabets |= LATIN;
     this.#hashes.add(hash, stem === 0 ? hash : stem);
     if (KIND_OF[units[at] as number] === JOINER && this.#isLetterAt(at + 1)) {
-      return this.#readIdentifier(from, at);
+      return this.#readIdentifier(hash, at);
     }
     this.#words += 1;
     if (letters === 1) this.#alone.take(from, at);
@@ -219,16 +207,18 @@ class Reader {
   }
 
   /** `send_email`: one name, whose parts say little about the sentence. */
-  #readIdentifier(from: number, joiner: number): number {
+  #readIdentifier(first: number, joiner: number): number {
     const units = this.#units;
     const { length } = this.#text;
     let at = joiner;
     let [hash, stem, letters] = [0, 0, 0];
+    let isTool = isToolVerb(first);
     while (at < length) {
       const kind = KIND_OF[units[at] as number] as number;
       if (kind !== JOINER && kind !== IGNORED && (kind < LETTER || kind > OTHER_LETTER)) break;
       if (kind === JOINER) {
         if (letters > 0) this.#hashes.add(hash, stem === 0 ? hash : stem);
+        isTool ||= isToolVerb(hash);
         hash = stem = letters = 0;
       } else if (kind !== IGNORED) {
         letters += 1;
@@ -240,10 +230,7 @@ class Reader {
     if (letters > 0) this.#hashes.add(hash, stem === 0 ? hash : stem);
     this.#words += 1;
     this.#note(IDENTIFIER);
-    const end = Math.min(at, from + MAX_TOOL_NAME);
-    if (this.#toolNames?.has(this.#text.slice(from, end).toLowerCase())) {
-      this.#note(TOOL_NAME);
-    }
+    if (isTool || isToolVerb(hash)) this.#note(TOOL_NAME);
     this.#walk.reset();
     return at;
   }

@@ -46,7 +46,7 @@ it('always holds its passage and a neighbour, and never more than 48 words', () 
 
 it('is the text from its first passage to its last', () => {
   const text = 'Open the shared folder. Make me its owner. Remove all the others.';
-  const [examined] = examineText(text, 'result', undefined);
+  const [examined] = examineText(text, 'result');
   const passages = examined?.passages ?? [];
   const { start, end, within } = joinWindow(passages, { first: 0, last: 1 });
   expect(text.slice(start, end)).toMatch(/^Open the shared folder\. Make me its owner/);

@@ -2,7 +2,9 @@
  * The words in tools' names that show what a tool does. docs/tool-actions.md repeats these tables,
  * and tool-action-docs.test.ts compares them.
  */
-import type { Action } from './calls.ts';
+import type { ToolActionSetting } from './bundle-format.ts';
+
+type Action = ToolActionSetting['action'];
 
 type Table = readonly (readonly [Action, string])[];
 
