@@ -29,6 +29,7 @@ interface GcpSdk {
   KeyManagementServiceClient: new (options: object) => GcpClient;
 }
 interface GcpClient {
+  initialize(): Promise<unknown>;
   encrypt(request: object, options: object): Promise<[EncryptResponse, ...unknown[]]>;
   decrypt(request: object, options: object): Promise<[DecryptResponse, ...unknown[]]>;
 }
@@ -57,7 +58,7 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
 
   async function load(): Promise<GcpClient> {
     const { KeyManagementServiceClient } = await loadSdk<GcpSdk>(PACKAGE, libraries);
-    return new KeyManagementServiceClient({
+    const made = new KeyManagementServiceClient({
       ...(endpoint !== undefined && placeOf(endpoint)),
       ...given,
       // HTTP instead of gRPC: no permanent channel, and proxies support it.
@@ -65,6 +66,10 @@ export function createGcpProvider({ endpoint, libraries, client: given }: GcpOpt
       // `size` and not `maxContentLength`, which counts as an option of a single request only.
       clientOptions: { transporterOptions: { size: MAX_ANSWER_BYTES } },
     });
+    // Finds the credentials. Each call does so otherwise, and the SDK leaves that failure unhandled
+    // beside the call's own, which ends the process.
+    await withTimeout(made.initialize());
+    return made;
   }
 
   async function ask<T>(

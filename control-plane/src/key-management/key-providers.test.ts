@@ -1,5 +1,8 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Secret } from '@governance/shared/settings';
 import { describe, expect, it, vi } from 'vitest';
@@ -11,70 +14,36 @@ import { createGcpProvider } from './gcp-provider.ts';
 import { type KeyProvider, KeyProviderError } from './key-provider.ts';
 import { createKeyProviders } from './key-providers.ts';
 import { createLocalProvider } from './local-provider.ts';
-import { createAwsDouble } from './testing/aws-double.ts';
-import { createAzureDouble } from './testing/azure-double.ts';
-import { createGcpDouble } from './testing/gcp-double.ts';
 import { listen } from './testing/listen.ts';
-import { createVaultDouble } from './testing/vault-double.ts';
+import {
+  AWS_KEY,
+  AZURE_CLIENT,
+  GCP_KEY,
+  providerDoubles,
+  stranger,
+} from './testing/provider-doubles.ts';
 import { createVaultProvider } from './vault-provider.ts';
 
 const masterKey = createMasterKey(new Secret(randomBytes(32)));
 const context = { tenant_id: '0190aaaa-0000-7000-8000-000000000001', purpose: 'payload' };
 const other = { ...context, tenant_id: '0190aaaa-0000-7000-8000-000000000002' };
 
-const account = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', region: 'eu-west-1' };
-const ARN = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
-const endpoint = await listen(createAwsDouble(account, [ARN, 'alias/payloads']));
-const aws = (credentials = account) =>
-  createAwsProvider({ region: 'eu-west-1', client: { endpoint, credentials } });
-
-const vaultDouble = createVaultDouble('the-token', ['payloads']);
-const address = await listen(vaultDouble.listener);
-const vault = (token = 'the-token') =>
-  createVaultProvider({ address, token: new Secret(token), mount: 'transit' });
-
-const serviceAccount = {
-  client_email: 'governance@project-1.iam.gserviceaccount.com',
-  private_key: rsaPem(),
-};
-const GCP_KEY = 'projects/project-1/locations/europe/keyRings/governance/cryptoKeys/payloads';
-const gcpDouble = createGcpDouble(serviceAccount, [GCP_KEY]);
-const gcpAddress = new URL(await listen(gcpDouble.listener));
-const gcp = (credentials = serviceAccount) =>
-  createGcpProvider({
-    endpoint: gcpAddress.host,
-    client: { protocol: 'http', credentials },
-  });
-
-const azureDouble = createAzureDouble(['payloads', 'others']);
-const vaultUrl = await listen(azureDouble.listener);
+const doubles = await providerDoubles();
+const { account, serviceAccount, vaultUrl, vaultDouble, gcpDouble, azureDouble } = doubles;
+const { aws, vault, gcp, azure } = doubles;
+const wrong = doubles.wrong();
 // A managed identity, as in an App Service: the SDK's DefaultAzureCredential finds it.
 vi.stubEnv('IDENTITY_ENDPOINT', `${vaultUrl}/identity`);
 vi.stubEnv('IDENTITY_HEADER', azureDouble.identitySecret);
-// The double speaks HTTP, and its name is none of Azure's.
-const AZURE_CLIENT = {
-  allowInsecureConnection: true,
-  disableChallengeResourceVerification: true,
-};
-const azure = (credential?: object) =>
-  createAzureProvider({ vaultUrl, client: AZURE_CLIENT, ...(credential && { credential }) });
-const stranger = {
-  getToken: async () => ({ token: 'x', expiresOnTimestamp: Date.now() + 60_000 }),
-};
 
 const providers: [string, KeyProvider, string][] = [
   ['local', createLocalProvider(masterKey), ''],
-  ['aws', aws(), ARN],
+  ['aws', aws(), AWS_KEY],
   ['aws by an alias', aws(), 'alias/payloads'],
   ['vault', vault(), 'payloads'],
   ['gcp', gcp(), GCP_KEY],
   ['azure', azure(), 'payloads'],
 ];
-
-function rsaPem(): string {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-}
 
 describe.each(providers)('%s', (_name, provider, keyId) => {
   it('gives a data key back in its own context alone', async () => {
@@ -92,13 +61,13 @@ describe.each(providers)('%s', (_name, provider, keyId) => {
 });
 
 it.each([
-  ['aws', aws({ ...account, secretAccessKey: 'wrong' }), ARN, 'InvalidSignatureException'],
-  ['aws, an unknown key', aws(), ARN.replace('1234abcd', '9999abcd'), 'NotFoundException'],
-  ['vault', vault('wrong'), 'payloads', '403'],
+  ['aws', wrong.aws, AWS_KEY, 'InvalidSignatureException'],
+  ['aws, an unknown key', aws(), AWS_KEY.replace('1234abcd', '9999abcd'), 'NotFoundException'],
+  ['vault', wrong.vault, 'payloads', '403'],
   ['vault, an unknown key', vault(), 'others', '404'],
-  ['gcp', gcp({ ...serviceAccount, private_key: rsaPem() }), GCP_KEY, '401'],
+  ['gcp', wrong.gcp, GCP_KEY, '401'],
   ['gcp, an unknown key', gcp(), GCP_KEY.replace('payloads', 'others'), '404'],
-  ['azure', azure(stranger), 'payloads', 'Unauthorized'],
+  ['azure', wrong.azure, 'payloads', 'Unauthorized'],
   ['azure, an unknown key', azure(), 'strange', 'KeyNotFound'],
   ['azure, an unknown version', azure(), `payloads/${'0'.repeat(32)}`, 'KeyNotFound'],
 ])('says why a trial fails: %s', async (_name, provider, keyId, text) => {
@@ -181,6 +150,22 @@ it.each([
   gcpDouble.change = null;
 });
 
+it('Cloud KMS whose credentials are missing is asked once they are there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'credentials-'));
+  const file = join(folder, 'credentials.json');
+  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
+  const provider = gcp(null);
+  // The SDK must leave no rejection behind: it would end the process.
+  for (let n = 0; n < 2; n++) {
+    await expect(provider.wrap(GCP_KEY, randomBytes(32), context)).rejects.toThrow('ENOENT');
+  }
+  writeFileSync(file, JSON.stringify({ type: 'service_account', ...serviceAccount }));
+  const dataKey = randomBytes(32);
+  const wrapped = await provider.wrap(GCP_KEY, dataKey, context);
+  expect(await provider.unwrap(GCP_KEY, wrapped, context)).toEqual(dataKey);
+  rmSync(folder, { recursive: true });
+});
+
 it('checksums are those of CRC-32C', () => {
   // RFC 3720, appendix B.4, and the usual check value.
   expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
@@ -210,7 +195,9 @@ it.each([
   const silent = await listen((_request, response) => answer(response));
   const client = { endpoint: silent, credentials: account };
   const provider = createAwsProvider({ region: 'eu-west-1', client, timeoutMs: 200 });
-  await expect(provider.wrap(ARN, randomBytes(32), context)).rejects.toThrow('not answer in time');
+  await expect(provider.wrap(AWS_KEY, randomBytes(32), context)).rejects.toThrow(
+    'not answer in time',
+  );
 });
 
 it.each<[string, (address: string) => KeyProvider, string]>([
@@ -223,7 +210,7 @@ it.each<[string, (address: string) => KeyProvider, string]>([
     'AWS KMS',
     (endpoint) =>
       createAwsProvider({ region: 'eu-west-1', client: { endpoint, credentials: account } }),
-    ARN,
+    AWS_KEY,
   ],
   [
     'Cloud KMS',

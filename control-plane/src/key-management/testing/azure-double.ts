@@ -16,6 +16,8 @@ export interface AzureDouble {
   listener: RequestListener;
   /** The secret that requests to the identity's endpoint must have. */
   identitySecret: string;
+  /** A credential of the SDK with the token that its identity's endpoint gives. */
+  credential: object;
   /** Makes another version of a key the newest. */
   rotate(name: string): void;
   /** If set, replaces successful answers. */
@@ -36,6 +38,9 @@ export function createAzureDouble(keyNames: readonly string[]): AzureDouble {
   const double: AzureDouble = {
     change: null,
     identitySecret,
+    credential: {
+      getToken: async () => ({ token, expiresOnTimestamp: Date.now() + 86_400_000 }),
+    },
     rotate: (name) => void keys.get(name)?.push(newVersion()),
     listener: async (request, response) => {
       const body = (await readBody(request)).toString();
