@@ -38,6 +38,7 @@ import { createRecordDisputes } from './ingest/record-disputes.ts';
 import { createViolationAlerts } from './ingest/violations.ts';
 import { createConfiguredProviders } from './key-management/configured-providers.ts';
 import { createDataKeys } from './key-management/data-keys.ts';
+import type { KeyProvider, KeyProviderName } from './key-management/key-provider.ts';
 import { createKeyProviders } from './key-management/key-providers.ts';
 import { createPayloadIngest } from './payloads/payload-ingest.ts';
 import { createPayloadSealingKey } from './payloads/payload-sealing-key.ts';
@@ -70,6 +71,8 @@ export interface CoreDeps {
   now?: () => Date;
   /** Closed with the control plane; created unless given. */
   compiler?: RegoCompiler;
+  /** Beside `local`; those of the settings unless given. */
+  keyProviders?: Partial<Record<KeyProviderName, KeyProvider>>;
   /** Standalone: resolves when the local data plane has applied a change. */
   applied?: AppliedBarrier;
   /** Standalone: lets the local data plane serve a new tenant. */
@@ -139,7 +142,10 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     },
     () => serviceKeys.forget(),
   );
-  const keyProviders = createKeyProviders(masterKey, createConfiguredProviders(config));
+  const keyProviders = createKeyProviders(
+    masterKey,
+    deps.keyProviders ?? createConfiguredProviders(config),
+  );
   const lookups = createLookups(connections);
   const attestations = createRowAttestations(serviceKeys);
   const attestedPlanes = createAttestedPlanes({

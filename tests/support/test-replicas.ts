@@ -1,7 +1,12 @@
 /** Production replicas of the control plane, each with its own pools, on one database. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { buildControlPlane, type ControlPlane, FEATURES } from '@governance/control-plane/app';
+import {
+  buildControlPlane,
+  type ControlPlane,
+  type ControlPlaneDeps,
+  FEATURES,
+} from '@governance/control-plane/app';
 import { parseControlPlaneConfig } from '@governance/control-plane/config';
 import { connectDatabase } from '@governance/control-plane/platform/database';
 import { createHttpServer } from '@governance/shared/http-server';
@@ -26,8 +31,10 @@ export interface TestReplica {
 export interface TestReplicas {
   test: TestDatabase;
   /** Starts another replica. */
-  start(): Promise<TestReplica>;
+  start(given?: Given): Promise<TestReplica>;
 }
+
+type Given = Pick<ControlPlaneDeps, 'keyProviders'>;
 
 /** Call it at the top of a test file; it cleans up after the file's last test. */
 export async function testReplicas(env: NodeJS.ProcessEnv = {}): Promise<TestReplicas> {
@@ -47,8 +54,8 @@ export async function testReplicas(env: NodeJS.ProcessEnv = {}): Promise<TestRep
   });
   return {
     test,
-    start: async () => {
-      const replica = await startReplica(test, shared, () => running.delete(replica));
+    start: async (given = {}) => {
+      const replica = await startReplica(test, shared, given, () => running.delete(replica));
       running.add(replica);
       return replica;
     },
@@ -58,6 +65,7 @@ export async function testReplicas(env: NodeJS.ProcessEnv = {}): Promise<TestRep
 async function startReplica(
   test: TestDatabase,
   env: NodeJS.ProcessEnv,
+  given: Given,
   onStop: () => void,
 ): Promise<TestReplica> {
   const config = parseControlPlaneConfig(env);
@@ -75,6 +83,7 @@ async function startReplica(
       masterKey: config.masterKey ?? new Secret(randomBytes(32)),
       adminPassword: config.adminPassword ?? new Secret('none'),
       log,
+      ...given,
     },
     FEATURES,
   );
