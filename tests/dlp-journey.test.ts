@@ -32,7 +32,8 @@ beforeAll(async () => {
   const serversFile = join(folder, 'servers.json');
   const files = { command: process.execPath, args: [filesystem, folder] };
   writeFileSync(serversFile, JSON.stringify({ servers: { files } }));
-  service = await startService({ env: { SERVICE_MCP_SERVERS_FILE: serversFile } });
+  const env = { SERVICE_MCP_SERVERS_FILE: serversFile, SERVICE_DISPOSITION_FLUSH_SECONDS: '1' };
+  service = await startService({ env });
   admin = await adminApi(service.url, 'admin', service.adminPassword);
   const stdio = { server_id: 'files', transport: 'stdio', local_name: 'files' };
   await admin.post('/api/v1/mcp-servers', stdio);

@@ -1,6 +1,6 @@
 /**
- * Agent sessions and what is unusual about requesters, over two data planes that are processes of
- * their own, with real MCP clients of both eras.
+ * Agent sessions, and what is unusual about requesters and about what agents send, over two data
+ * planes that are processes of their own, with real MCP clients of both eras.
  */
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import {
@@ -85,11 +85,11 @@ async function connect(which: 0 | 1, agent: RegisteredAgent, era: Era): Promise<
 }
 
 /** One client's work: it connects, calls the tools, and goes. @returns how each call ended */
-async function work(which: 0 | 1, agent: RegisteredAgent, era: Era, tools: string[]) {
+async function work(which: 0 | 1, agent: RegisteredAgent, era: Era, tools: string[], args = {}) {
   const client = await connect(which, agent, era);
   const ended: unknown[] = [];
   for (const name of tools) {
-    const call = client.callTool({ name: `up__${name}`, arguments: {} });
+    const call = client.callTool({ name: `up__${name}`, arguments: args });
     ended.push(
       await call.then(
         () => 'ok',
@@ -185,4 +185,20 @@ it('reports reversed behaviour in a new session at another data plane, and many 
     { timeout: 30_000, interval: 200 },
   );
   expect((await sessionsOf(agent)).total).toBeGreaterThanOrEqual(5);
+});
+
+it('reports one pattern in three sessions at two data planes, once', async () => {
+  const agent = await anAgent('leaking worker');
+  for (const which of [0, 1] as const) await untilKnown(which, agent);
+  const secret = { text: 'the key is AKIAQ3EGKH7W2MJX5PLN' };
+  for (const which of [0, 1, 0] as const) {
+    expect(await work(which, agent, 'legacy', ['read_thing'], secret)).toEqual([-32003]);
+  }
+  await vi.waitFor(
+    async () =>
+      expect(await alertsOf(agent, 'DLP_CROSS_SESSION')).toMatchObject([
+        { details: { pattern: 'aws_access_key_id', sessions: 3, tool_name: 'read_thing' } },
+      ]),
+    { timeout: 30_000, interval: 200 },
+  );
 });

@@ -310,7 +310,7 @@ export const CONTROL_PLANE_SETTINGS = {
   dispositionFlushSeconds: setting({
     name: 'SERVICE_DISPOSITION_FLUSH_SECONDS',
     description:
-      'How often new records are examined: dispositions are stored, and unusual requesters raise alerts (docs/sessions.md).',
+      'How often new records are examined: dispositions are stored, and unusual requesters, and data sent in several sessions, raise alerts (docs/sessions.md, docs/dlp.md).',
     default: '60',
     parse: wholeNumber(1, 60),
   }),

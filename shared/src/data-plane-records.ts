@@ -15,6 +15,7 @@ export const DATA_PLANE_ALERTS = [
   // Written by earlier versions, which counted at each data plane separately.
   'DELEGATION_SCOPE_PROBE',
   'DISK_WATERMARK',
+  // As DELEGATION_SCOPE_PROBE.
   'DLP_CROSS_SESSION',
   'DLP_FRAGMENT_REASSEMBLY',
   'DLP_PATTERNS_GAVE_UP',
@@ -54,6 +55,7 @@ export type DataPlaneAlert = (typeof DATA_PLANE_ALERTS)[number];
  */
 export const RAISED_FROM_DECISIONS: ReadonlySet<string> = new Set<DataPlaneAlert>([
   'DELEGATION_SCOPE_PROBE',
+  'DLP_CROSS_SESSION',
   'REQUESTER_IDENTITY_MISMATCH',
 ]);
 

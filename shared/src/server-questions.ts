@@ -1,4 +1,5 @@
-const QUESTIONS: ReadonlySet<string> = new Set([
+/** Methods of MCP with which a server asks a client. */
+export const QUESTIONS: ReadonlySet<string> = new Set([
   'roots/list',
   'elicitation/create',
   'sampling/createMessage',

@@ -1,12 +1,24 @@
+import type { DecisionRecord } from '@governance/shared/ledger-record';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { SessionSettings } from '../tenants/session-settings.ts';
 import type { DetectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';
 
+/** What a client answered to a server's question, as the outcome tells. */
+export interface ClientAnswer {
+  /** The question's. */
+  decision: SessionDecision;
+  findings: DecisionRecord['dlp_findings'];
+  /** Unix milliseconds. */
+  at: number;
+}
+
 /** Decisions that no run has examined yet, ordered by time. */
 export interface Batch {
   tx: TenantTransaction;
   decisions: readonly SessionDecision[];
+  /** Those in which something was found. */
+  answers: readonly ClientAnswer[];
   states: DetectorStates;
   settings: SessionSettings;
   now: Date;

@@ -4,6 +4,7 @@
  * transaction, so that a restart neither loses nor repeats anything. Proven by
  * disposition-flush.pg.test.ts.
  */
+import { isQuestion } from '@governance/shared/server-questions';
 import { readRecord } from '../chain/ledger-row.ts';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
@@ -15,12 +16,13 @@ import {
 import { requesterKeyOf, sessionKeyOf, timeOf } from '../sessions/session-key.ts';
 import { readSessions } from '../sessions/session-store.ts';
 import { tenantSettingsStore } from '../tenants/tenant-settings-store.ts';
+import { detectCrossSessions } from './cross-session.ts';
 import { detectMismatches, detectScopeProbes } from './delegation-detectors.ts';
-import type { Detect } from './detector.ts';
+import type { ClientAnswer, Detect } from './detector.ts';
 import { detectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';
 import { forgetOld, keepWithinBounds } from './forget-old.ts';
-import { recordReader } from './record-reader.ts';
+import { type AnsweredQuestion, recordReader } from './record-reader.ts';
 import { detectReversals } from './reversal-detector.ts';
 import { detectCycling } from './session-cycling.ts';
 
@@ -29,6 +31,7 @@ const DETECTORS: readonly Detect[] = [
   detectCycling,
   detectMismatches,
   detectScopeProbes,
+  detectCrossSessions,
 ];
 
 export interface DispositionFlushDeps {
@@ -63,10 +66,13 @@ async function lookAtNext(tx: TenantTransaction, now: Date): Promise<boolean> {
   if (upTo === mark) return false;
   await forgetOld(tx, now);
   const decisions = await placed(tx, rows, now);
-  if (decisions.length > 0) {
+  const answers = await answersOf(tx, await reader.readAnswers(mark, upTo), now);
+  if (decisions.length > 0 || answers.length > 0) {
     const { sessions: settings } = await tenantSettingsStore(tx).get();
     const states = detectorStates(tx, now);
-    for (const detect of DETECTORS) await detect({ tx, decisions, states, settings, now });
+    for (const detect of DETECTORS) {
+      await detect({ tx, decisions, answers, states, settings, now });
+    }
     await states.save();
   }
   await reader.move(upTo, now);
@@ -95,4 +101,30 @@ async function placed(
       return session ? [{ record, at, session, requesterKey: requesterKeyOf(record) }] : [];
     })
     .sort((a, b) => a.at - b.at);
+}
+
+/** Answers with the decisions of their questions. */
+async function answersOf(
+  tx: TenantTransaction,
+  answered: readonly AnsweredQuestion[],
+  now: Date,
+): Promise<ClientAnswer[]> {
+  if (answered.length === 0) return [];
+  const asked = await placed(
+    tx,
+    answered.map(({ decision }) => decision),
+    now,
+  );
+  const questions = new Map(
+    asked
+      .filter(({ record }) => isQuestion(record.method))
+      .map((decision) => [decision.record.id, decision]),
+  );
+  return answered.flatMap(({ outcome }): ClientAnswer[] => {
+    const record = readRecord(outcome);
+    if (record?.type !== 'outcome' || record.v === 1 || record.inspection === null) return [];
+    const decision = questions.get(record.event_id);
+    const findings = record.inspection.dlp_findings;
+    return decision ? [{ decision, findings, at: timeOf(record, now.getTime()) }] : [];
+  });
 }

@@ -14,6 +14,8 @@ export async function forgetOld({ db, scope }: TenantTransaction, now: Date): Pr
     DELETE FROM dispositions WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
   await db.$executeRaw`
     DELETE FROM detector_states WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
+  await db.$executeRaw`
+    DELETE FROM dlp_sightings WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
 }
 
 /** Deletes the oldest rows beyond the limits. */
@@ -23,6 +25,12 @@ export async function keepWithinBounds({ db, scope }: TenantTransaction): Promis
     DELETE FROM detector_states WHERE tenant_id = ${tenantId}::uuid
       AND (detector, subject, item) IN (
         SELECT detector, subject, item FROM detector_states WHERE tenant_id = ${tenantId}::uuid
+        ORDER BY updated_at DESC OFFSET ${MAX_OF_TENANT})`;
+  await db.$executeRaw`
+    DELETE FROM dlp_sightings WHERE tenant_id = ${tenantId}::uuid
+      AND (agent_id, seen_at, event_id, pattern) IN (
+        SELECT agent_id, seen_at, event_id, pattern FROM dlp_sightings
+        WHERE tenant_id = ${tenantId}::uuid
         ORDER BY updated_at DESC OFFSET ${MAX_OF_TENANT})`;
   // With no more rows than one agent's limit, no limit is exceeded.
   if ((await db.disposition.count({ where: { tenantId } })) <= MAX_OF_AGENT) return;

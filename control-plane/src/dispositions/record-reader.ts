@@ -1,8 +1,24 @@
+import { QUESTIONS } from '@governance/shared/server-questions';
+import { recordsOf } from '../chain/records-of.ts';
+import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** Limits per transaction: decisions, and their bytes. */
 const MAX_DECISIONS = 1_000;
 const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * As canonical JSON has members. In a text, quotation marks are escaped, so that no text looks like
+ * one.
+ */
+const WITH_FINDINGS = '"dlp_findings":[{';
+const OF_QUESTIONS = [...QUESTIONS].map((method) => `"method":"${method}"`);
+
+/** The bytes of an outcome and of its decision. */
+export interface AnsweredQuestion {
+  outcome: Uint8Array;
+  decision: Uint8Array;
+}
 
 /** Reads each of a tenant's decisions once, in the order of receipt, beginning at the mark. */
 export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
@@ -60,6 +76,32 @@ export function recordReader({ db, scope: { tenantId } }: TenantTransaction) {
       }
       return { rows: taken, upTo: taken.length === rows.length ? newest : upTo };
     },
+
+    /**
+     * Reads what clients answered to servers' questions, where something was found in it. What
+     * lies beyond the limits is left out.
+     */
+    readAnswers: async (mark: number, upTo: number): Promise<AnsweredQuestion[]> => db.$queryRaw`
+      SELECT outcome, decision FROM (
+        SELECT o.bytes AS outcome, d.bytes AS decision, o.position,
+          sum(octet_length(o.bytes) + octet_length(d.bytes)) OVER (ORDER BY o.position) AS size
+        FROM (
+          SELECT position, stream, subject_id, bytes FROM ledger_records
+          WHERE tenant_id = ${tenantId}::uuid AND type = 'outcome'
+            AND position > ${mark} AND position <= ${upTo}
+            AND position(convert_to(${WITH_FINDINGS}, 'UTF8') IN bytes) > 0
+          ORDER BY position
+        ) o
+        CROSS JOIN LATERAL (
+          SELECT bytes FROM ${recordsOf(tenantId, 'id', Prisma.sql`o.subject_id`)} r
+          WHERE r.type = 'decision' AND r.stream = o.stream
+            AND EXISTS (SELECT FROM unnest(${OF_QUESTIONS}::text[]) m
+              WHERE position(convert_to(m, 'UTF8') IN r.bytes) > 0)
+          ORDER BY r.position LIMIT 1
+        ) d
+        ORDER BY o.position LIMIT ${MAX_DECISIONS}
+      ) answered
+      WHERE size <= ${MAX_BYTES} ORDER BY position`,
 
     move: async (position: number, now: Date): Promise<void> => {
       await db.dispositionMark.update({

@@ -43,6 +43,11 @@ export async function readDlpSettings(tx: TenantTransaction): Promise<DlpSetting
   return { ...actions, builtins, custom };
 }
 
+/** Whether one pattern in several sessions of an agent is an alert. */
+export async function readsAcrossSessions(tx: TenantTransaction): Promise<boolean> {
+  return (await dlpStore(tx).readRow()).actions.cross_session;
+}
+
 export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) {
   /** Commits a change, builds the bundle, and returns when the bundle is applied. */
   async function commit<T>(

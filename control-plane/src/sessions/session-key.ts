@@ -39,10 +39,10 @@ export function keyOf(...parts: (string | null)[]): string {
 }
 
 /**
- * The effective time of a decision: an impossible time becomes the present.
+ * The effective time of a record: an impossible time becomes the present.
  *
  * @param now Unix milliseconds
  */
-export function timeOf({ timestamp }: DecisionRecord, now: number): number {
+export function timeOf({ timestamp }: Pick<DecisionRecord, 'timestamp'>, now: number): number {
   return listedTime(Date.parse(timestamp), now);
 }

@@ -1,13 +1,12 @@
 /**
- * Findings over several calls: one pattern in several sessions of an agent, and a value that is
- * sent piece by piece (specification 1, section 6). Kept only in memory, bounded for each tenant
- * and agent.
+ * Findings over several calls: a value that is sent piece by piece (specification 1, section 6).
+ * Kept only in memory, bounded for each tenant and agent. One pattern in several sessions is found
+ * at the control plane, over all data planes.
  */
 
 import { hash } from 'node:crypto';
 import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
-import { HOUR_MS } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Caller } from '../calls.ts';
@@ -26,8 +25,6 @@ export interface Sent {
 /** A longer name is remembered by its hash. */
 const MAX_NAME = 200;
 const COOL_DOWN_MS = 5 * 60_000;
-/** Distinct sessions within an hour from which DLP_CROSS_SESSION is raised. */
-const MIN_SESSIONS = 3;
 /** Agents of one tenant that are remembered: the most recently active. */
 const MAX_AGENTS = 1_000;
 const MAX_TENANTS = 1_000;
@@ -76,34 +73,6 @@ export function createAcrossCalls(deps: {
   }
 
   return {
-    /** Remembers the findings of a call; raises DLP_CROSS_SESSION. */
-    note(sent: Sent, findings: readonly DlpFinding[]): void {
-      const { caller } = sent;
-      const trail = trailOf(caller);
-      const at = now();
-      const isOfSession = caller.sessionId !== null && caller.era !== 'modern';
-      const session = isOfSession
-        ? `session ${caller.sessionId}`
-        : trail.sessionOf(caller.requesterId, at);
-      const patterns = patternsOf(findings);
-      trail.see(patterns, session, at);
-      for (const pattern of patterns) {
-        const sessions = trail.countSessions(pattern, at - HOUR_MS);
-        if (sessions < MIN_SESSIONS || !trail.mayAlert(`pattern ${pattern}`, at, COOL_DOWN_MS)) {
-          continue;
-        }
-        const { severity } = findings.find((finding) => finding.pattern === pattern) as DlpFinding;
-        raiseAlert(caller.tenantId, {
-          alert_type: 'DLP_CROSS_SESSION',
-          severity,
-          title: 'An agent sends the same kind of sensitive data in several sessions',
-          agent_id: caller.agent.id,
-          details: { pattern, sessions, ...aboutOf(sent) },
-          dedupe_key: `dlp-cross-session:${caller.agent.id}:${pattern}`,
-        });
-      }
-    },
-
     /**
      * Joins the texts of a call to those of the agent's last calls; raises DLP_FRAGMENT_REASSEMBLY.
      *
@@ -150,7 +119,7 @@ export function createAcrossCalls(deps: {
         length,
         disguise: [IN_PIECES],
       }));
-      if (trail.mayAlert('fragments', at, COOL_DOWN_MS)) {
+      if (trail.mayAlert(at, COOL_DOWN_MS)) {
         raiseAlert(caller.tenantId, {
           alert_type: 'DLP_FRAGMENT_REASSEMBLY',
           severity: 'critical',

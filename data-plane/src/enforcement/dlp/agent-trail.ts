@@ -3,15 +3,6 @@
  * only in memory.
  */
 
-/** Findings remembered per agent (specification 1, section 6). */
-const MAX_SIGHTINGS = 200;
-/** Requesters tracked per agent for calls without a protocol session. */
-const MAX_REQUESTERS = 64;
-/**
- * Calls without a protocol session count as one session if they are of the same agent and requester
- * and no further apart than this.
- */
-const SESSION_GAP_MS = 30 * 60_000;
 /** Arguments of tools whose pieces are remembered. */
 const MAX_CHAINS = 8;
 /** Most pieces that are joined into one value. */
@@ -27,12 +18,6 @@ const PIECE_MS = 10 * 60_000;
  * completion by chance must not flag every later call that happens to fit.
  */
 const COMPLETED_MS = 2 * 60_000;
-
-interface Sighting {
-  readonly pattern: string;
-  readonly session: string;
-  readonly at: number;
-}
 
 interface Piece {
   readonly text: string;
@@ -52,48 +37,17 @@ export interface Joined {
 }
 
 export class AgentTrail {
-  readonly #sightings: Sighting[] = [];
-  #next = 0;
-  readonly #requesters = new Map<string, { session: string; at: number }>();
-  #sessions = 0;
   /** By argument, least recently used first. */
   readonly #chains = new Map<string, Piece[]>();
-  /** When each alert was last raised, by its subject. */
-  readonly #alerted = new Map<string, number>();
+  /** When an alert was last raised. */
+  #alertedAt: number | undefined;
 
-  /** The session for a call without a protocol session. */
-  sessionOf(requesterId: string | null, now: number): string {
-    const key = requesterId ?? '';
-    const known = this.#requesters.get(key);
-    const isSame = known !== undefined && now - known.at <= SESSION_GAP_MS;
-    const session = isSame ? known.session : `requester ${++this.#sessions}`;
-    touch(this.#requesters, key, { session, at: now }, MAX_REQUESTERS);
-    return session;
-  }
-
-  /** Remembers the patterns found in one call, in place of the oldest ones. */
-  see(patterns: readonly string[], session: string, at: number): void {
-    for (const pattern of patterns) {
-      this.#sightings[this.#next] = { pattern, session, at };
-      this.#next = (this.#next + 1) % MAX_SIGHTINGS;
-    }
-  }
-
-  /** The number of sessions in which a pattern was seen since a time. */
-  countSessions(pattern: string, since: number): number {
-    const sessions = new Set<string>();
-    for (const sighting of this.#sightings) {
-      if (sighting.pattern === pattern && sighting.at >= since) sessions.add(sighting.session);
-    }
-    return sessions.size;
-  }
-
-  /** Whether no alert was raised about a subject within the cool-down; notes one as raised now. */
-  mayAlert(about: string, now: number, coolDownMs: number): boolean {
-    const last = this.#alerted.get(about);
+  /** Whether no alert was raised within the cool-down; notes one as raised now. */
+  mayAlert(now: number, coolDownMs: number): boolean {
+    const last = this.#alertedAt;
     // One that lies ahead was noted before the clock was put back.
     if (last !== undefined && last <= now && now - last < coolDownMs) return false;
-    touch(this.#alerted, about, now, MAX_SIGHTINGS);
+    this.#alertedAt = now;
     return true;
   }
 

@@ -1,4 +1,4 @@
-/** What DLP reports beside the call's record: metrics, alerts, and findings over several calls. */
+/** What DLP reports beside the call's record: metrics, alerts, and values sent piece by piece. */
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';

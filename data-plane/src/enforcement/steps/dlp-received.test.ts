@@ -37,9 +37,8 @@ const call = {
 /** What a thread does, without one. */
 const runJob = createScanJobs();
 const counted = vi.fn();
-const noted = vi.fn();
 const deps = {
-  dlp: { count: counted, across: { note: noted }, gaveUp: vi.fn() } as unknown as DlpWatch,
+  dlp: { count: counted, gaveUp: vi.fn() } as unknown as DlpWatch,
   scans: createDlpScans({ run: async (_owner, make) => runJob(make()) }),
   rules: { findActiveRules: () => rules },
   catalogue: { findOutputSchema: () => undefined },
@@ -87,7 +86,7 @@ it('blocks what a thread hangs on, and says so', async () => {
 });
 
 describe('what a client answers to a server', () => {
-  it('follows the rules for calls, and counts as sent by the agent', () => {
+  it('follows the rules for calls', () => {
     const blocked = scanReceived(
       received({ content: { note: BADGE } }, { speaker: 'client' }),
       deps,
@@ -95,7 +94,6 @@ describe('what a client answers to a server', () => {
     expect(blocked).toMatchObject({ kind: 'deny', message: /badge/ });
     // A server learns nothing of it.
     expect(blocked).not.toHaveProperty('refusal');
-    expect(noted).toHaveBeenCalledOnce();
     const warned = received({ content: { note: 'SHELF-123456' } }, { speaker: 'client' });
     expect(scanReceived(warned, deps)).toMatchObject({
       kind: 'continue',

@@ -4,7 +4,7 @@ import type { DlpFinding } from '@governance/shared/detect/findings';
 import { actionFor, type ResultAction } from '@governance/shared/dlp-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { mayBeOfType } from '../../upstream/modern/results.ts';
-import { isList, isTaskMethod, shownName, TOOL_CALL } from '../call-kinds.ts';
+import { isList, isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
 import type { Continue, Deny } from '../calls.ts';
 import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
 import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
@@ -106,11 +106,6 @@ function judgeClient(
 ): Continue<ReceivedMessage> | Deny {
   const actionOf = ({ severity }: DlpFinding) => actionFor(settings.outbound, severity);
   dlp.count(findings, 'outbound', (finding) => DONE[actionOf(finding)]);
-  const { caller, serverId, call } = received;
-  if (call !== null) {
-    const sent = { caller, serverId, toolName: shownName(call), eventId: call.id };
-    dlp.across.note(sent, findings);
-  }
   if (strongestOf(findings.map(actionOf)) !== 'block') return proceed(received);
   const blocking = findings.filter((finding) => actionOf(finding) === 'block');
   return blocked(received, describeFindings(blocking), blocking);

@@ -25,7 +25,7 @@ const assemble = vi.fn((..._call: unknown[]) => []);
 
 const deps = {
   dlp: {
-    across: { note: vi.fn(), assemble },
+    across: { assemble },
     count: vi.fn(),
     gaveUp: vi.fn(),
     unscanned,
@@ -86,8 +86,8 @@ it('continues with the agent as it is then', async () => {
   expect(result.kind === 'continue' && result.call.agent).toBe(agentNow);
 });
 
-it('counts and remembers what is found once, and of a call that is judged again what is new', async () => {
-  const { count, across } = deps.dlp;
+it('counts what is found once, and of a call that is judged again what is new', async () => {
+  const { count } = deps.dlp;
   const find = async (patterns: string[], before?: AgentCall) => {
     vi.clearAllMocks();
     const scanning = scan(before);
@@ -96,16 +96,15 @@ it('counts and remembers what is found once, and of a call that is judged again 
     const result = await scanning;
     if (result.kind !== 'continue') throw new Error(result.kind);
     expect(result.call.dlp.findings).toEqual(findings);
-    const noted = vi.mocked(across.note).mock.calls.flatMap(([, all]) => all);
-    expect(vi.mocked(count).mock.calls.flatMap(([all]) => all)).toEqual(noted);
+    const counted = vi.mocked(count).mock.calls.flatMap(([all]) => all);
     const again = judgeAgain(result.call, { agent, workflow: undefined, delegation: undefined });
-    return { noted: noted.map(({ pattern }) => pattern), call: again.call };
+    return { counted: counted.map(({ pattern }) => pattern), call: again.call };
   };
   const first = await find(['badge', 'badge']);
-  expect(first.noted).toEqual(['badge', 'badge']);
+  expect(first.counted).toEqual(['badge', 'badge']);
   const second = await find(['badge'], first.call);
-  expect(second.noted).toEqual([]);
-  expect((await find(['badge', 'shelf'], second.call)).noted).toEqual(['shelf']);
+  expect(second.counted).toEqual([]);
+  expect((await find(['badge', 'shelf'], second.call)).counted).toEqual(['shelf']);
 });
 
 it('takes no state that a server signed for a value that the call itself holds whole', async () => {

@@ -100,12 +100,6 @@ function judge(
   const isNew = ({ pattern }: DlpFinding) => !call.reported?.has(`dlp ${pattern}`);
   dlp.count(findings.filter(isNew), 'outbound', (finding) => DONE[actionOf(finding)]);
   dlp.count(fragments.filter(isNew), 'outbound', () => 'warned');
-  if (!isQuestion(ask.method) && all.some(isNew)) {
-    const { serverId } = ask;
-    const toolName = shownName({ ask, dlp: scan });
-    const sent = { caller: call.caller, serverId, toolName, eventId: call.id };
-    dlp.across.note(sent, all.filter(isNew));
-  }
   const scanned = extend(call, {
     dlp: { findings: all, action: DONE[action], matched: scan.matched },
     fragments: joined,

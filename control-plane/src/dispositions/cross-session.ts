@@ -1,0 +1,105 @@
+/**
+ * DLP_CROSS_SESSION: an agent sends what one DLP pattern finds in several sessions, at whatever data
+ * planes and workers. Proven by cross-session.pg.test.ts.
+ */
+import { DLP_LIMITS } from '@governance/shared/dlp-settings';
+import { MINUTE_MS } from '@governance/shared/durations';
+import type { Severity } from '@governance/shared/ledger-record';
+import { isQuestion } from '@governance/shared/server-questions';
+import { isStorableText } from '@governance/shared/text';
+import { readsAcrossSessions } from '../dlp/dlp-service.ts';
+import { keyOf, requesterKeyOf } from '../sessions/session-key.ts';
+import { about, type Batch, type Detect } from './detector.ts';
+import type { SessionDecision } from './disposition.ts';
+import { arrange, MIN_SESSIONS, type Sighting, widestSpread } from './dlp-sightings.ts';
+import { sightingStore } from './sighting-store.ts';
+
+const COOL_DOWN_MS = 5 * MINUTE_MS;
+const detector = 'dlp_cross_session';
+
+interface Found {
+  sighting: Sighting;
+  severity: Severity;
+  decision: SessionDecision;
+}
+
+export const detectCrossSessions: Detect = async ({ tx, decisions, answers, states, now }) => {
+  const found = foundByAgent(decisions, answers);
+  if (found.size === 0 || !(await readsAcrossSessions(tx))) return;
+  const store = sightingStore(tx);
+  const remembered = await store.load([...found.keys()]);
+  await states.load([...found.keys()].map((subject) => ({ detector, subject })));
+  const changed = [];
+  for (const [agentId, all] of found) {
+    const known = remembered(agentId);
+    changed.push(known);
+    const places = new Set(known.arranged.map(placeOf));
+    const fresh = new Map<Sighting, Found>();
+    for (const one of all) {
+      const place = placeOf(one.sighting);
+      if (!places.has(place)) fresh.set(one.sighting, one);
+      places.add(place);
+    }
+    known.arranged = arrange([...known.arranged, ...fresh.keys()]);
+    for (const pattern of new Set([...fresh.keys()].map((sighting) => sighting.pattern))) {
+      const spread = widestSpread(known.arranged, pattern, (sighting) => fresh.has(sighting));
+      const last = spread && fresh.get(spread.sighting);
+      if (!last || spread.sessions < MIN_SESSIONS) continue;
+      const { record } = last.decision;
+      await states.raise({ detector, subject: agentId, item: pattern }, COOL_DOWN_MS, {
+        alertType: 'DLP_CROSS_SESSION',
+        severity: last.severity,
+        title: 'An agent sends the same kind of sensitive data in several sessions',
+        agentId,
+        details: {
+          ...about(last.decision),
+          pattern,
+          sessions: spread.sessions,
+          requester_id: record.requester_id?.slice(0, 256).toWellFormed() ?? null,
+        },
+        dedupeKey: `dlp-cross-session:${agentId}:${pattern}`,
+      });
+    }
+  }
+  await store.save(changed, now);
+};
+
+const placeOf = ({ at, eventId, pattern }: Sighting): string => `${at} ${eventId} ${pattern}`;
+
+/** What the agents sent, each pattern once a call, by the agent's id in lower case. */
+function foundByAgent(
+  decisions: readonly SessionDecision[],
+  answers: Batch['answers'],
+): Map<string, Found[]> {
+  // What a question itself holds was written by its server.
+  const calls = decisions
+    .filter(({ record }) => !isQuestion(record.method))
+    .map((decision) => ({ decision, findings: decision.record.dlp_findings, at: decision.at }));
+  const byAgent = new Map<string, Found[]>();
+  for (const { decision, findings, at } of [...calls, ...answers]) {
+    const patterns = new Map<string, Severity>();
+    for (const { pattern, severity } of findings) {
+      if (isPatternName(pattern) && !patterns.has(pattern)) patterns.set(pattern, severity);
+    }
+    const { record } = decision;
+    const agentId = record.agent_id.toLowerCase();
+    const { session_id: session } = record;
+    const ofSession = {
+      sessionKey: session === null ? requesterKeyOf(record) : keyOf('mcp-session', session),
+      sessionStartedAt: session === null ? at : null,
+    };
+    for (const [pattern, severity] of patterns) {
+      const sighting = { at, eventId: record.id.toLowerCase(), pattern, ...ofSession };
+      const known = byAgent.get(agentId);
+      if (known) known.push({ sighting, severity, decision });
+      else byAgent.set(agentId, [{ sighting, severity, decision }]);
+    }
+  }
+  return byAgent;
+}
+
+/** Records may name anything: whoever has a data plane's key writes them. */
+function isPatternName(value: unknown): value is string {
+  if (typeof value !== 'string' || value === '') return false;
+  return value.length <= DLP_LIMITS.name && isStorableText(value);
+}
