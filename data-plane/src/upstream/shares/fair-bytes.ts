@@ -13,19 +13,15 @@ export function heapShare(parts: number): number {
   return Math.floor(getHeapStatistics().heap_size_limit / parts);
 }
 
-export class FairBytes {
+export class FairBytes extends OwnedBytes {
   readonly #max: number;
   readonly #servesSeveral: () => boolean;
-  readonly #counts = new OwnedBytes();
 
   /** @param max of all agents together */
   constructor(max: number, servesSeveral: () => boolean) {
+    super();
     this.#max = max;
     this.#servesSeveral = servesSeveral;
-  }
-
-  get total(): number {
-    return this.#counts.total;
   }
 
   /** Whether more than half is taken. */
@@ -42,15 +38,10 @@ export class FairBytes {
    */
   hasRoom(owner: ByteOwner, bytes: number, ofThis = 0): boolean {
     const free = this.#max - this.total;
-    const ofTenant = this.#counts.ofTenant(owner);
+    const ofTenant = this.ofTenant(owner);
     const most = this.#servesSeveral() ? (free + ofTenant) / 2 : free + ofTenant;
     if (bytes > free || ofTenant + bytes > most) return false;
-    const own = this.#counts.ofAgent(owner);
+    const own = this.ofAgent(owner);
     return own <= ofThis || own + bytes <= (most - ofTenant + own) / 2;
-  }
-
-  /** Counts so many bytes more, or fewer if negative, whether there is room for them or not. */
-  add(owner: ByteOwner, bytes: number): void {
-    this.#counts.add(owner, bytes);
   }
 }

@@ -24,7 +24,7 @@ export class OwnedBytes {
     return this.#byAgent.get(key) ?? 0;
   }
 
-  /** Counts so many bytes more, or fewer if negative. */
+  /** Counts so many bytes more, or fewer if negative, whether there is room for them or not. */
   add({ tenantId, key }: ByteOwner, bytes: number): void {
     this.#total += bytes;
     addTo(this.#byTenant, tenantId, bytes);
