@@ -1,6 +1,6 @@
 /** MongoDB's commands and filters where they are values, and no text of its shell. */
 import { EVERYTHING } from './mongo-reach.ts';
-import { escalates, type WholeReach } from './reach-finding.ts';
+import { denies, escalates, type WholeReach } from './reach-finding.ts';
 
 type Member = Readonly<Record<string, unknown>>;
 
@@ -18,8 +18,7 @@ export function findMongoCommand(record: Member, isCommand: boolean): WholeReach
   if (!Object.keys(record).some((key) => KEYS.has(key))) return undefined;
   const { deletes, updates, dropDatabase, drop, $out, $merge } = record;
   if (isCommand && isSet(dropDatabase)) {
-    const message = 'the call removes a whole database (dropDatabase)';
-    return { rule: 'delete_whole', verdict: 'deny', message };
+    return denies('delete_whole', 'the call removes a whole database (dropDatabase)');
   }
   if (isCommand && isName(drop)) {
     return escalates('delete_whole', 'the call removes a collection');

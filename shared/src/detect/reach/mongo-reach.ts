@@ -1,5 +1,5 @@
 /** Calls in the language of MongoDB's shell that change or remove everything in a collection. */
-import { escalates, type WholeReach } from './reach-finding.ts';
+import { denies, escalates, type WholeReach } from './reach-finding.ts';
 
 export const EVERYTHING = escalates(
   'delete_wildcard',
@@ -19,8 +19,7 @@ const WRITES = /\{\s*["']?\$(?:out|merge)["']?\s*:/;
 export function findMongoReach(text: string): WholeReach | undefined {
   if (!MAY.test(text)) return undefined;
   if (DROP_DATABASE.test(text)) {
-    const message = 'the call removes a whole database (dropDatabase)';
-    return { rule: 'delete_whole', verdict: 'deny', message };
+    return denies('delete_whole', 'the call removes a whole database (dropDatabase)');
   }
   if (OF_ALL.test(text)) return EVERYTHING;
   if (WRITES.test(text)) {

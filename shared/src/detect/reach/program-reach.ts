@@ -1,15 +1,11 @@
 /** Programs that remove whole stores of data, which no path on the command line names. */
 import { CLOUD_DELETES } from './cloud-commands.ts';
 import { deletesSideBranches } from './git-branches.ts';
-import { escalates, type WholeReach } from './reach-finding.ts';
+import { denies, escalates, type WholeReach } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 import { containerCommandAt } from './wrapped-command.ts';
 
-export const WIPES_A_DISK: WholeReach = {
-  rule: 'delete_whole',
-  verdict: 'deny',
-  message: 'the call wipes a disk',
-};
+export const WIPES_A_DISK = denies('delete_whole', 'the call wipes a disk');
 
 export const DELETES_LISTED = escalates(
   'unreadable',

@@ -30,6 +30,11 @@ export function escalates(rule: ReachRule, message: string): WholeReach {
   return { rule, verdict: 'escalate', message };
 }
 
+/** What nobody may do. */
+export function denies(rule: ReachRule, message: string): WholeReach {
+  return { rule, verdict: 'deny', message };
+}
+
 /** The graver of two findings; the first where they are equal. */
 export function graver(one: ReachFinding | undefined, other: ReachFinding): ReachFinding {
   return one === undefined || (one.verdict === 'escalate' && other.verdict === 'deny')
