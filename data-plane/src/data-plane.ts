@@ -4,8 +4,6 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
 import type { GatewayConfig } from './config.ts';
 import type { FindDenial } from './contracts.ts';
 import { createCoreMetrics } from './core/core-metrics.ts';
@@ -15,28 +13,23 @@ import { asTokenKeys, ownTokenKey } from './local-api/token-issuer.ts';
 import { watchLocalSwitch } from './local-control/local-kill-switch.ts';
 import { createEnforcement } from './plane/enforcement.ts';
 import { createEnforcementPlane } from './plane/enforcement-plane.ts';
+import type { EnforcementPlaneDeps } from './plane/plane-deps.ts';
 import { type OpenedParts, openParts } from './storage/opened-parts.ts';
-import type { WorkerSessions } from './workers/worker-sessions.ts';
 
 export type DataPlane = Awaited<ReturnType<typeof createDataPlane>>;
 
-interface DataPlaneOptions {
+interface DataPlaneOptions
+  extends Pick<EnforcementPlaneDeps, 'publicUrl' | 'version' | 'workers' | 'registry' | 'log'> {
   /** The folder that only this process writes to. */
   dataDir: string;
   /** SERVICE_DATA_DIR, where it differs: the token key and the local kill switch. */
   sharedDir?: string;
-  publicUrl: string;
-  version: string;
   region: string | null;
   gateway: GatewayConfig;
-  /** Connections to the other workers of this machine. */
-  workers?: WorkerSessions;
   /** The number of tenants that its settings name; more may come. */
   expectedTenants?: number;
   /** Whether it issues tokens of its own, in addition to its control plane's. */
   issuesTokens: boolean;
-  registry: Registry;
-  log: Logger;
   /** How long records are collected before they are shipped, in milliseconds. */
   shipDelayMs?: number;
   /** Called once when nothing can be recorded any more: the process has to end. */

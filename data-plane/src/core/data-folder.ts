@@ -6,7 +6,7 @@ import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
 import { loadIdentity } from '../identity/identity.ts';
 import { enterIdentity } from '../identity/rotate-own-keys.ts';
 import { loadStanding } from '../identity/standing.ts';
-import { createLedger, type LedgerObserver } from '../ledger/ledger.ts';
+import { createLedger, type LedgerOptions } from '../ledger/ledger.ts';
 import { openPayloadSpool, PAYLOADS_FOLDER } from '../payloads/payload-spool.ts';
 import { createReplica } from '../replica/replica.ts';
 import { type OpenedParts, openParts } from '../storage/opened-parts.ts';
@@ -19,23 +19,18 @@ import { LOG_WATCH_FILE, openLogWatchStore } from '../sync/watch/log-watch-store
 const DEFAULT_PAYLOAD_LIMIT_BYTES = 1024 ** 3;
 const CLOCK_FILE = 'clock';
 
-export interface DataFolderOptions {
-  dataDir: string;
+export interface DataFolderOptions
+  extends Pick<LedgerOptions, 'dataDir' | 'onFatal' | 'observer' | 'readUsedShare'> {
   /** SERVICE_DATA_DIR, where it differs: it holds the key that signs agents' tokens. */
   sharedDir?: string;
   version: string;
   log: SyncLog;
-  /** Called once when the ledger can no longer record: the process must then exit. */
-  onFatal: (error: Error) => void;
   /** Limit of all ledger files together, in bytes; null for no limit but the disk. */
   ledgerLimitBytes?: number | null;
   /** Limit of the payloads that wait for the control plane, in bytes: 1 GiB by default. */
   payloadLimitBytes?: number;
-  observer?: LedgerObserver;
   /** A monotonic clock in milliseconds. */
   elapsed?: () => number;
-  /** The used share of the ledger's disk, from 0 to 1. */
-  readUsedShare?: () => Promise<number>;
 }
 
 export type DataFolder = Awaited<ReturnType<typeof openDataFolder>>;

@@ -44,6 +44,7 @@ export interface LedgerOptions {
   now?: () => number;
   /** Limit of all files of the ledger together; null: as much as the disk has. */
   limitBytes?: number | null;
+  /** The used share of the disk, from 0 to 1. */
   readUsedShare?: () => Promise<number>;
   diskCheckMs?: number;
   maxPendingRecords?: number;
