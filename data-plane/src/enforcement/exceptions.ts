@@ -105,7 +105,8 @@ export interface Spoken {
  */
 export function decideCall({ verdict, carried, isApproved, findException }: Spoken): Decided {
   // Nearly every call: every reason allows it, and nothing has to be lifted or approved.
-  if (verdict.decision === 'allow' && carried.length === 0 && verdict.reasons.every(isPermit)) {
+  const isAllowed = verdict.decision === 'allow' && carried.length === 0;
+  if (isAllowed && verdict.reasons.every(({ rule }) => rule === 'allow')) {
     return { decision: 'allow', reasons: verdict.reasons };
   }
   const exceptions = new Set<string>();
@@ -146,10 +147,6 @@ export function decideCall({ verdict, carried, isApproved, findException }: Spok
   }
   const isAsked = open.some((reason) => !carried.includes(reason));
   return { decision: 'allow', reasons: isAsked ? open : [...permits, ...open], ...under };
-}
-
-function isPermit({ rule }: PolicyReason): boolean {
-  return rule === 'allow';
 }
 
 /** Names the exceptions, for the record of a decision. */

@@ -64,10 +64,8 @@ export function createSessionTokenVerifier(deps: {
     const jws = parseCompactJws(token, PART_LIMITS);
     if (jws === undefined) return 'malformed';
     const { header, signed, signature } = jws;
-    if (header.typ !== sessionTokenTyp(kind) || header.alg !== SESSION_TOKEN_ALG) {
-      return 'wrong_type';
-    }
-    if ('crit' in header) return 'wrong_type';
+    const isOfType = header.typ === sessionTokenTyp(kind) && header.alg === SESSION_TOKEN_ALG;
+    if (!isOfType || 'crit' in header) return 'wrong_type';
     const parsed = SessionTokenClaims.safeParse(jws.claims);
     if (!parsed.success) return 'bad_claims';
     const claims = parsed.data;
