@@ -2,9 +2,8 @@
  * The words in tools' names that show what a tool does. docs/tool-actions.md repeats these tables,
  * and tool-action-docs.test.ts compares them.
  */
-import type { ToolActionSetting } from './bundle-format.ts';
 
-type Action = ToolActionSetting['action'];
+type Action = 'delete' | 'execute' | 'write' | 'read';
 
 type Table = readonly (readonly [Action, string])[];
 
