@@ -124,6 +124,16 @@ it('takes no state that a server signed for a value that the call itself holds w
   expect(await known(signed, { ...token, place: '/arguments/text' })).toEqual(new Set(['jwt']));
 });
 
+it('joins pieces in what a client answers a server with, as in arguments', async () => {
+  rules = rulesOf({ fragments: true });
+  const retry = { inputResponses: { question: { content: 'half a key' } } };
+  const ask = { serverId: 'up', method: 'tools/call', name: 'tool', args: { a: 'b' }, retry };
+  const scanning = scan({ ask: ask as unknown as ClassifiedCall['ask'] });
+  end.resolve({ ...found, findings: [] });
+  await scanning;
+  expect(assemble.mock.lastCall?.[1]).toEqual({ a: 'b', input_responses: retry.inputResponses });
+});
+
 it('denies what no thread could scan, and says so', async () => {
   const scanning = scan();
   end.reject(new ScanFailure('timeout', 'the scan took too long'));

@@ -152,7 +152,9 @@ function findFragments(
   const toolName = shownName({ ask, dlp: { matched } });
   const sent = { caller, serverId: ask.serverId, toolName, eventId: id };
   const known = new Set(findings.map(({ pattern }) => pattern));
-  return across.assemble(sent, ownArgs(ask), scanner, known);
+  const { inputResponses } = ask.retry ?? {};
+  const answered = inputResponses && { input_responses: inputResponses };
+  return across.assemble(sent, { ...ownArgs(ask), ...answered }, scanner, known);
 }
 
 function denied(message: string): Deny {
