@@ -8,6 +8,7 @@ import { verifyStream } from '@governance/verifier/verify-stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   aDecision,
+  anAnswerStarted,
   anOutcome,
   aPolicyAlert,
   appendVersion1,
@@ -104,6 +105,22 @@ it('calls that a rate limit refused are stored and verified, and are no events',
   expect(await eventsOf()).toEqual([]);
   expect(await verify()).toMatchObject({ valid: true, records_quarantined: 0 });
   expect(await verifyStream(plane.records)).toMatchObject({ verified: true, records: 2 });
+});
+
+it('a model’s answer that begins is stored and verified, and is part of its call’s event', async () => {
+  plane.boot();
+  const [decision, stranger] = [aDecision({ agent_id }), aDecision({ agent_id })];
+  plane.append(decision);
+  plane.append(anAnswerStarted(decision.id, { status: 503 }));
+  plane.append(stranger);
+  expect(await ship()).toBe(200);
+  expect(await eventsOf()).toMatchObject([
+    { id: stranger.id, outcome: null, model_usage: null },
+    { id: decision.id, outcome: null, model_usage: { status: 503 } },
+  ]);
+  expect(await alerts()).toEqual([]);
+  expect(await verify()).toMatchObject({ valid: true, records_quarantined: 0 });
+  expect(await verifyStream(plane.records)).toMatchObject({ verified: true, records: 4 });
 });
 
 describe('a data plane that writes a later version', () => {

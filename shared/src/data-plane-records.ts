@@ -83,6 +83,7 @@ export function findForbidden(record: LedgerRecord): string | undefined {
     case 'hold_opened':
     case 'rate_limited':
     case 'result_held':
+    case 'answer_started':
       return undefined;
     case 'alert':
       if (ALERTS.has(record.alert_type)) return undefined;

@@ -3,8 +3,9 @@
  * record is stored, shipped and verified as its RFC 8785 bytes, verbatim.
  *
  * Version 2 may gain types of records and optional members, as it gained `rate_limited`,
- * `result_held`, `binding` and `shape`; whatever it took before stays valid. Readers are strict, so
- * one of before such an addition cannot read it: readers are upgraded before writers (ADR 43).
+ * `result_held`, `answer_started`, `binding` and `shape`; whatever it took before stays valid.
+ * Readers are strict, so one of before such an addition cannot read it: readers are upgraded before
+ * writers (ADR 43).
  * Anything else, such as another meaning or a required member, is a new version.
  */
 import { isUtf8 } from 'node:buffer';
@@ -219,6 +220,19 @@ const RateLimited = z.strictObject({
   risk_tier: RiskTier,
 });
 
+/**
+ * A model's runtime has begun to stream its answer: what is known of the call until its outcome,
+ * which follows.
+ */
+const AnswerStarted = z.strictObject({
+  ...envelope,
+  type: z.literal('answer_started'),
+  /** The decision's id. */
+  event_id: Id,
+  /** The HTTP status of the runtime's answer. */
+  status: z.int().nonnegative(),
+});
+
 const RecordV1 = z.discriminatedUnion('type', [
   EpochStartV1,
   DecisionV1,
@@ -238,6 +252,7 @@ export const RecordV2 = z.discriminatedUnion('type', [
   HoldResolved,
   RateLimited,
   ResultHeld,
+  AnswerStarted,
 ]);
 
 export const LedgerRecord = z.discriminatedUnion('v', [RecordV1, RecordV2]);
@@ -272,6 +287,7 @@ export const UnchainedRecord = z.discriminatedUnion('type', [
   HoldResolved.omit(CHAIN_FIELDS),
   RateLimited.omit(CHAIN_FIELDS),
   ResultHeld.omit(CHAIN_FIELDS),
+  AnswerStarted.omit(CHAIN_FIELDS),
 ]);
 /** A record as its author hands it to the ledger, before it has a position in the chain. */
 export type UnchainedRecord = z.infer<typeof UnchainedRecord>;

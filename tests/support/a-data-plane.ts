@@ -144,7 +144,11 @@ export function createWriter(
   };
 }
 
-export { anAlert as aPolicyAlert, anOutcome } from '@governance/shared/testing/test-records';
+export {
+  anAlert as aPolicyAlert,
+  anAnswerStarted,
+  anOutcome,
+} from '@governance/shared/testing/test-records';
 
 export const AGENT_ID = '0190aaaa-0000-7000-8000-00000000000a';
 

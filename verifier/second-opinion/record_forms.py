@@ -239,6 +239,8 @@ _RATE_LIMITED: dict[str, Form] = {
     "risk_tier": _risk,
 }
 
+_ANSWER_STARTED: dict[str, Form] = {"event_id": _id, "status": COUNT}
+
 _TYPES: dict[int, dict[str, dict[str, Form]]] = {
     1: {
         "epoch_start": _EPOCH_START,
@@ -257,6 +259,7 @@ _TYPES: dict[int, dict[str, dict[str, Form]]] = {
         "hold_resolved": _HOLD_RESOLVED,
         "rate_limited": _RATE_LIMITED,
         "result_held": _RESULT_HELD,
+        "answer_started": _ANSWER_STARTED,
     },
 }
 

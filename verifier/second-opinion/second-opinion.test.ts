@@ -4,7 +4,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LedgerRecord } from '@governance/shared/ledger-record';
-import { aDecision, anOutcome } from '@governance/shared/testing/test-records';
+import { aDecision, anAnswerStarted, anOutcome } from '@governance/shared/testing/test-records';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseTrustAnchor } from '../src/trust.ts';
@@ -103,6 +103,9 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
       { ...place, ...anOutcome(id, { inspection, model_usage: usage }) },
       { ...place, ...anOutcome(id), model_usage: less },
       { ...place, ...anOutcome(id), model_usage: { ...usage, more: 1 } },
+      { ...place, ...anAnswerStarted(id) },
+      { ...place, ...anAnswerStarted(id), status: null },
+      { ...place, ...anAnswerStarted(id), more: 1 },
     ];
     const program = [
       'import json, sys',
@@ -119,13 +122,9 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
       encoding: 'utf8',
     });
     expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toEqual([true, true, false, false]);
-    expect(records.map((record) => LedgerRecord.safeParse(record).success)).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
+    const taken = [true, true, false, false, true, false, false];
+    expect(JSON.parse(stdout)).toEqual(taken);
+    expect(records.map((record) => LedgerRecord.safeParse(record).success)).toEqual(taken);
   });
 
   it('the exit codes of the verdicts', () => {

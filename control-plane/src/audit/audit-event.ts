@@ -1,11 +1,10 @@
 /**
- * An audit event as the API shows it (specification 1, section 2): a decision joined with its
- * outcome, or what an administrator did. Made from the record's bytes, since these are what was
+ * An audit event as the API shows it (specification 1, section 2): a decision joined with what is
+ * recorded about it, or what an administrator did. Made from the record's bytes, since these are what was
  * hashed.
  */
 import {
   type AdminActionRecord,
-  type AlertRecord,
   type DecisionRecord,
   type LedgerRecord,
   type OutcomeRecord,
@@ -14,20 +13,8 @@ import {
   Severity,
 } from '@governance/shared/ledger-record';
 import { z } from 'zod';
-import { ALERT_RAISED } from '../alerts/raise-alert.ts';
 import { type LedgerRow, readRecord } from '../chain/ledger-row.ts';
 import { isTimeImpossible } from '../platform/record-time.ts';
-
-/** The names of the stream's events (specification 1, section 6). */
-const StreamEventType = z.enum([
-  'tool_call',
-  'policy_deny',
-  'policy_escalate',
-  'escalation',
-  'alert',
-  'system_notification',
-]);
-type StreamEventType = z.infer<typeof StreamEventType>;
 
 export const AuditEvent = z.object({
   id: z.string(),
@@ -108,15 +95,27 @@ export const AuditEvent = z.object({
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-export function toAuditEvent(row: LedgerRow, outcomeBytes: Uint8Array | null): AuditEvent {
+/** The records about a call, beside its decision; null where there is none. */
+export interface AboutCall {
+  outcomeBytes: Uint8Array | null;
+  /** Of a model's streamed answer. */
+  startedBytes: Uint8Array | null;
+}
+
+export function toAuditEvent(
+  row: LedgerRow,
+  { outcomeBytes = null, startedBytes = null }: Partial<AboutCall> = {},
+): AuditEvent {
   const record = readRecord(row.bytes);
   const outcome = outcomeBytes ? readRecord(outcomeBytes) : undefined;
+  const started = startedBytes ? readRecord(startedBytes) : undefined;
   const event = fromColumns(row);
   if (record?.type === 'decision') {
     return {
       ...event,
       ...fromDecision(record),
       violations: violationsOf(row, record),
+      ...(started?.type === 'answer_started' ? fromStarted(started) : {}),
       ...(outcome?.type === 'outcome' ? fromOutcome(outcome, record) : {}),
     };
   }
@@ -187,7 +186,7 @@ function fromColumns(row: LedgerRow): AuditEvent {
   };
 }
 
-function violationsOf(row: LedgerRow, record: LedgerRecord): AuditEvent['violations'] {
+export function violationsOf(row: LedgerRow, record: LedgerRecord): AuditEvent['violations'] {
   const isOurs = record.type === 'admin_action' && record.actor.role !== 'data_plane';
   // The control plane writes its own chain with the clock that also gives the time of receipt.
   if (isOurs) return [];
@@ -260,7 +259,20 @@ function fromOutcome(outcome: OutcomeRecord, decision: DecisionRecord) {
 
 function fromOutcomeV2(outcome: OfVersion<OutcomeRecord, 2>) {
   const { result_action, inspection, model_usage, payload_digest } = outcome;
-  return { result_action, inspection, model_usage, result_payload_digest: payload_digest };
+  return {
+    result_action,
+    inspection,
+    // After a crash in the middle of an answer, its start is all that is known.
+    ...(model_usage !== null && { model_usage }),
+    result_payload_digest: payload_digest,
+  };
+}
+
+type AnswerStarted = Extract<LedgerRecord, { type: 'answer_started' }>;
+
+function fromStarted({ status }: AnswerStarted) {
+  const unknown = { input_tokens: null, output_tokens: null, finish_reason: null };
+  return { model_usage: { status, ...unknown } } satisfies Partial<AuditEvent>;
 }
 
 function fromAdminAction(record: AdminActionRecord) {
@@ -271,92 +283,4 @@ function fromAdminAction(record: AdminActionRecord) {
     actor: record.actor,
     details: record.details,
   } satisfies Partial<AuditEvent>;
-}
-
-export type StreamEvent = { event_type: StreamEventType } & Record<string, unknown>;
-
-/** The types of record that the stream shows besides decisions. */
-const SHOWN: ReadonlySet<string> = new Set(['alert', 'admin_action', 'hold_opened', 'result_held']);
-
-/** One message of the stream; undefined for records that the stream does not show. */
-export function toStreamEvent(row: LedgerRow): StreamEvent | undefined {
-  if (row.type === 'decision') {
-    const event = toAuditEvent(row, null);
-    return { ...event, event_type: decisionEventType(event.policy_result) };
-  }
-  if (!SHOWN.has(row.type)) return undefined;
-  const record = readRecord(row.bytes);
-  if (record?.type === 'hold_opened' || record?.type === 'result_held') {
-    const violations = violationsOf(row, record);
-    return { event_type: 'escalation', ...fromHold(record), ...link(row), violations };
-  }
-  if (record?.type === 'alert') {
-    const violations = violationsOf(row, record);
-    return { event_type: 'alert', ...fromAlert(record), ...link(row), violations };
-  }
-  if (record?.type !== 'admin_action') return undefined;
-  if (record.action === ALERT_RAISED) {
-    return { event_type: 'alert', ...fromRaisedAlert(record), ...link(row) };
-  }
-  if (record.action.startsWith('kill_switch_')) {
-    return {
-      event_type: 'system_notification',
-      id: record.id,
-      timestamp: record.timestamp,
-      message: record.action,
-      actor: record.actor,
-      details: record.details,
-      ...link(row),
-    };
-  }
-  return undefined;
-}
-
-function fromHold(record: Extract<LedgerRecord, { type: 'hold_opened' | 'result_held' }>) {
-  const isResult = record.type === 'result_held';
-  return {
-    id: record.escalation_id,
-    timestamp: record.timestamp,
-    status: 'pending',
-    event_id: record.event_id,
-    agent_id: record.agent_id,
-    requester_id: record.requester_id,
-    mcp_server: record.mcp_server,
-    tool_name: record.tool_name,
-    target: record.target,
-    /** What is held: the call, or its result. */
-    held: isResult ? 'result' : 'call',
-    policy_reason: isResult ? null : record.reason,
-    ...(isResult && { severity: record.severity, findings: record.findings }),
-    risk_tier: record.risk_tier,
-    timeout_at: record.timeout_at,
-  };
-}
-
-function fromAlert(record: AlertRecord) {
-  return {
-    id: record.id,
-    timestamp: record.timestamp,
-    alert_type: record.alert_type,
-    severity: record.severity,
-    agent_id: record.agent_id,
-    title: record.title,
-    details: record.details,
-  };
-}
-
-function fromRaisedAlert({ target, timestamp, details }: AdminActionRecord) {
-  return {
-    id: target.replace(/^alert\//, ''),
-    timestamp,
-    alert_type: details.alert_type,
-    severity: details.severity,
-    agent_id: details.agent_id,
-    title: details.title,
-    details: details.alert,
-  };
-}
-
-function link({ stream, epoch, seq, prevHash, hash }: LedgerRow) {
-  return { stream, epoch, seq, prev_hash: prevHash, hash };
 }

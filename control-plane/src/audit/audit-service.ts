@@ -23,7 +23,7 @@ export function createAuditService({ db }: AuditServiceDeps) {
       db.inTenant(scope, async (tx) => {
         const store = auditStore(tx);
         const rows = await store.listEvents(filter, page);
-        const events = rows.map(({ row, outcomeBytes }) => toAuditEvent(row, outcomeBytes));
+        const events = rows.map(({ row, ...about }) => toAuditEvent(row, about));
         if (events.length < page.limit && (events.length > 0 || page.offset === 0)) {
           // This page ends the list, so its length is known.
           return { events, total: page.offset + events.length, isExact: true };

@@ -5,6 +5,7 @@ import { Prisma } from '../platform/generated/client.ts';
 import { pageTooLarge } from '../platform/http/schemas.ts';
 import type { Page } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { AboutCall } from './audit-event.ts';
 
 export interface EventFilter {
   agentId?: string | undefined;
@@ -23,6 +24,7 @@ interface RawRow extends RawLedgerRow {
 interface ListedRow extends Omit<RawRow, 'bytes'> {
   bytes: Uint8Array | null;
   outcome_bytes: Uint8Array | null;
+  started_bytes: Uint8Array | null;
 }
 
 /**
@@ -36,18 +38,17 @@ const COLUMNS = Prisma.sql`position, type, id, agent_id, policy_result, event_ti
 
 export interface AuditStore {
   /**
-   * Newest first, each with the bytes of its outcome when there is one.
+   * Newest first, each with what was recorded about it.
    *
    * @throws AppError VALIDATION_FAILED where the page is too large for memory
    */
-  listEvents(
-    filter: EventFilter,
-    page: Page,
-  ): Promise<{ row: LedgerRow; outcomeBytes: Uint8Array | null }[]>;
+  listEvents(filter: EventFilter, page: Page): Promise<({ row: LedgerRow } & AboutCall)[]>;
   /** Counts matching events, but no further than `bound`. */
   countEvents(filter: EventFilter, bound: number): Promise<number>;
   /** The records received after a position, in order of receipt, of every type. */
   readAfter(position: number, limit: number): Promise<LedgerRow[]>;
+  /** The decisions of calls, each of one stream. Those that are not there are left out. */
+  findDecisions(calls: readonly { id: string; stream: string }[]): Promise<LedgerRow[]>;
   /** The newest position, 0 when nothing was ever received. */
   newestPosition(): Promise<number>;
 }
@@ -68,21 +69,21 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
           ) page
         ), called AS MATERIALIZED (
           SELECT DISTINCT id AS called_id, stream AS called_by FROM e WHERE type = 'decision'
-        ), ended AS MATERIALIZED (
-          SELECT called_id, called_by, o.bytes AS ended_bytes
-          FROM called CROSS JOIN LATERAL (
-            SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
-            WHERE type = 'outcome' AND stream = called_by ORDER BY position DESC LIMIT 1
-          ) o
+        ), said AS MATERIALIZED (
+          SELECT called_id, called_by, ${newestAbout(tenantId, 'outcome')} AS ended_bytes,
+            ${newestAbout(tenantId, 'answer_started')} AS begun_bytes
+          FROM called
         )
         SELECT ${COLUMNS}, CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN held END AS bytes,
           CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN ended_bytes END AS outcome_bytes,
+          CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN begun_bytes END AS started_bytes,
           ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
-        FROM e LEFT JOIN ended ON type = 'decision' AND called_id = id AND called_by = stream
+        FROM e LEFT JOIN said ON type = 'decision' AND called_id = id AND called_by = stream
         ORDER BY event_time DESC, position DESC`;
-      return rows.map(({ bytes, outcome_bytes: outcomeBytes, ...row }, index) => {
+      return rows.map(({ bytes, outcome_bytes, started_bytes, ...row }, index) => {
         if (bytes === null) throw pageTooLarge(index);
-        return { row: toRow({ ...row, bytes }), outcomeBytes };
+        const about = { outcomeBytes: outcome_bytes, startedBytes: started_bytes };
+        return { row: toRow({ ...row, bytes }), ...about };
       });
     },
     countEvents: async (filter, bound) => {
@@ -95,11 +96,25 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
     readAfter: async (position, limit) => {
       const rows = await db.$queryRaw<RawRow[]>`
         SELECT ${COLUMNS},
-          CASE WHEN type IN ('decision', 'alert', 'admin_action', 'hold_opened', 'result_held') THEN bytes ELSE '' END AS bytes,
+          CASE WHEN type IN ('decision', 'alert', 'admin_action', 'hold_opened', 'result_held',
+            'answer_started') THEN bytes ELSE '' END AS bytes,
           ${agentUnknown(tenantId, Prisma.sql`ledger_records.agent_id`)}
         FROM ledger_records
         WHERE tenant_id = ${tenantId}::uuid AND position > ${position}
         ORDER BY position LIMIT ${limit}`;
+      return rows.map(toRow);
+    },
+    findDecisions: async (calls) => {
+      if (calls.length === 0) return [];
+      const rows = await db.$queryRaw<RawRow[]>`
+        SELECT decided.*, ${agentUnknown(tenantId, Prisma.sql`decided.agent_id`)}
+        FROM (
+          SELECT DISTINCT * FROM unnest(${calls.map(({ id }) => id)}::uuid[],
+            ${calls.map(({ stream }) => stream)}::uuid[]) AS given (called_id, called_by)
+        ) called CROSS JOIN LATERAL (
+          SELECT * FROM ${recordsOf(tenantId, 'id', Prisma.sql`called_id`)} found
+          WHERE type = 'decision' AND stream = called_by ORDER BY position DESC LIMIT 1
+        ) decided`;
       return rows.map(toRow);
     },
     newestPosition: async () => {
@@ -108,6 +123,11 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
     },
   };
 }
+
+/** The newest record of a type about a call: a scalar, null where there is none. */
+const newestAbout = (tenantId: string, type: 'outcome' | 'answer_started') => Prisma.sql`(
+  SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
+  WHERE type = ${type} AND stream = called_by ORDER BY position DESC LIMIT 1)`;
 
 /** Agents are never deleted, so an agent without a row never existed. */
 const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`

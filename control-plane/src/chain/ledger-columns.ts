@@ -64,6 +64,7 @@ export function ledgerColumns(record: LedgerRecord): LedgerColumns {
       columns.subjectId = record.event_id;
       break;
     case 'hold_resolved':
+    case 'answer_started':
       columns.subjectId = record.event_id;
       break;
     case 'alert':

@@ -136,6 +136,9 @@ const selectionOf = ({ tenantId, agentId }: Ledger) => {
   return queryOf(tenantId, (tx) => listSelected(tx, request, { start: 0, end: 10 }, PAGE));
 };
 
+const decisionOf = ({ tenantId, stream }: Ledger) =>
+  queryOf(tenantId, (tx) => auditStore(tx).findDecisions([{ id: idOf(2 * CALLS), stream }]));
+
 const recordOf = ({ tenantId, stream }: Ledger, column: 'id' | 'subject_id') =>
   Prisma.sql`SELECT bytes FROM ${recordsOf(tenantId, column, Prisma.sql`${idOf(2 * CALLS)}::uuid`)} r
     WHERE stream = ${stream}::uuid ORDER BY position LIMIT 1`;
@@ -158,6 +161,7 @@ describe('looking for records by what they are about', () => {
 
       expect(await countRead(client, await pageOf(ledger))).toBeLessThan(MOST);
       expect(await countRead(client, await selectionOf(ledger))).toBeLessThan(MOST);
+      expect(await countRead(client, await decisionOf(ledger))).toBeLessThan(10);
       for (const column of ['id', 'subject_id'] as const)
         expect(await countRead(client, recordOf(ledger, column))).toBeLessThan(10);
     });

@@ -2,8 +2,8 @@ import { Prisma } from '../platform/generated/client.ts';
 
 /**
  * SQL for a FROM clause: the rows of ledger_records with an id, or about the record with that id,
- * as `type`, `stream`, `position`, `received_at`, `hash` and `bytes`. They may belong to several streams;
- * the caller filters and orders outside.
+ * with what `LedgerRow` has of them. They may belong to several streams; the caller filters and
+ * orders outside.
  *
  * OFFSET 0 keeps PostgreSQL from moving the caller's conditions into the subquery. There, while a
  * partition has no statistics (in a new month, or after a crash), the planner may prefer the index
@@ -19,6 +19,7 @@ export function recordsOf(
 ): Prisma.Sql {
   const name = column === 'id' ? Prisma.sql`l.id` : Prisma.sql`l.subject_id`;
   return Prisma.sql`(
-    SELECT l.type, l.stream, l.position, l.received_at, l.hash, l.bytes FROM ledger_records l
+    SELECT l.position, l.type, l.id, l.agent_id, l.policy_result, l.event_time, l.received_at,
+      l.stream, l.epoch, l.seq, l.hash, l.prev_hash, l.bytes FROM ledger_records l
     WHERE l.tenant_id = ${tenantId}::uuid AND ${name} = ${id} OFFSET 0)`;
 }

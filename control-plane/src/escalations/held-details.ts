@@ -120,7 +120,7 @@ async function listRecentEvents(
   // The range is half-open, so that the held call itself is excluded.
   const page = { limit: MAX_EVENTS, offset: 0 };
   const events = await auditStore(tx).listEvents({ agentId, from, to }, page);
-  return events.map(({ row, outcomeBytes }) => RecentEvent.parse(toAuditEvent(row, outcomeBytes)));
+  return events.map(({ row, ...about }) => RecentEvent.parse(toAuditEvent(row, about)));
 }
 
 /** How many of the agent's events are searched for the one that used its approval. */
@@ -137,7 +137,7 @@ async function findUse(
   const to = new Date(grantExpiresAt.getTime() + APART_MS);
   const filter = { agentId, policyResult: 'allow', from, to } as const;
   const events = await auditStore(tx).listEvents(filter, { limit: MAX_LOOKED, offset: 0 });
-  const used = events.find(({ row }) => toAuditEvent(row, null).grant_id === grantId);
+  const used = events.find(({ row }) => toAuditEvent(row).grant_id === grantId);
   return used?.row.id ?? null;
 }
 

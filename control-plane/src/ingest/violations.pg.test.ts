@@ -155,7 +155,8 @@ describe('what a data plane may not write', () => {
       version.options.map((schema) => schema.shape.type.value),
     );
     const first = ['epoch_start', 'decision', 'outcome', 'alert', 'admin_action'];
-    const second = [...first, 'hold_opened', 'hold_resolved', 'rate_limited', 'result_held'];
+    const holds = ['hold_opened', 'hold_resolved', 'rate_limited', 'result_held'];
+    const second = [...first, ...holds, 'answer_started'];
     expect(typesOf).toEqual([first, second]);
     expect(findForbidden({ type: 'approval' } as never)).toMatch(/of a type/);
     expect(DATA_PLANE_ALERTS).not.toContain('DATA_PLANE_FORKED');

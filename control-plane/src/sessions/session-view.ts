@@ -76,7 +76,7 @@ export function toSessionView(row: SessionRow, now: Date): AgentSessionView {
 }
 
 export function toSessionEvent(row: LedgerRow): SessionEventView {
-  const event = toAuditEvent(row, null);
+  const event = toAuditEvent(row);
   return {
     id: event.id,
     timestamp: event.timestamp,

@@ -68,6 +68,22 @@ export function anOutcome(
   };
 }
 
+/** That a model streams its answer to a call. */
+export function anAnswerStarted(
+  eventId: string,
+  over: Partial<Unchained<'answer_started'>> = {},
+): Unchained<'answer_started'> {
+  return {
+    type: 'answer_started',
+    id: uuidv7(),
+    timestamp: new Date().toISOString(),
+    bundle_revision: 1,
+    event_id: eventId,
+    status: 200,
+    ...over,
+  };
+}
+
 /** An alert that a data plane may raise. */
 export function anAlert(over: Partial<Unchained<'alert'>> = {}): Unchained<'alert'> {
   return {

@@ -1,0 +1,143 @@
+/** A model streams its answer: its event has the status at once, in the list and in the stream. */
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { anAnswerStarted, anOutcome } from '../../../tests/support/a-data-plane.ts';
+import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
+import { createEvidenceExports } from '../../../tests/support/evidence-exports.ts';
+import { createEvidenceReader } from '../../../tests/support/evidence-reader.ts';
+import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { createAuditStream } from './audit-stream.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const cp = await testControlPlane({ env: { SERVICE_CHECKPOINT_SECONDS: '1' } });
+const { call, test, controlPlane, aTenantAdmin } = cp;
+const HOUR = 3_600_000;
+const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+const exports = createEvidenceExports(cp, { from: at(-HOUR), to: at(HOUR) });
+const reader = createEvidenceReader();
+
+const model = { name: 'm', has_system_prompt: false, has_tools: false, message_count: 1 };
+const UNKNOWN = { input_tokens: null, output_tokens: null, finish_reason: null };
+const STARTED = { status: 200, ...UNKNOWN };
+
+let one: Awaited<ReturnType<typeof aPlane>>;
+beforeEach(async () => {
+  one = await aPlane();
+});
+
+async function aPlane() {
+  const admin = await aTenantAdmin();
+  const { token, scope } = admin;
+  const body = { name: 'a', agent_type: 't', owner: 'o', description: '' };
+  const agent_id: string = (await call('/api/v1/agents', { token, body })).json().id;
+  const shipping = await aShippingPlane(cp, admin);
+  return {
+    ...{ ...shipping, token, scope, agent_id },
+    decide: (over: Parameters<typeof shipping.decide>[0] = {}) =>
+      shipping.decide({ agent_id, model, mcp_server: 'localmodel-proxy', ...over }),
+    eventOf: async (id: string) => {
+      const { events } = (await call('/api/v1/audit/events', { token })).json();
+      return events.find((event: { id: string }) => event.id === id);
+    },
+  };
+}
+
+describe('the list', () => {
+  it('has the status before the outcome, which completes it', async () => {
+    const { id } = one.decide();
+    await one.ship();
+    expect(await one.eventOf(id)).toMatchObject({ outcome: null, model_usage: null });
+    one.writer.append(anAnswerStarted(id));
+    await one.ship();
+    expect(await one.eventOf(id)).toMatchObject({ outcome: null, model_usage: STARTED });
+    const usage = { status: 200, input_tokens: 7, output_tokens: 9, finish_reason: 'stop' };
+    one.writer.append(anOutcome(id, { model_usage: usage }));
+    await one.ship();
+    expect(await one.eventOf(id)).toMatchObject({ outcome: 'forwarded', model_usage: usage });
+  });
+
+  it('keeps the status of a call whose data plane died in the middle of the answer', async () => {
+    const { id } = one.decide();
+    one.writer.append(anAnswerStarted(id, { status: 503 }));
+    await one.ship();
+    one.writer.boot();
+    one.writer.append(anOutcome(id, { outcome: 'outcome_unknown', latency_ms: null }));
+    await one.ship();
+    expect(await one.eventOf(id)).toMatchObject({
+      ...{ outcome: 'outcome_unknown', model_usage: { status: 503, ...UNKNOWN } },
+    });
+  });
+
+  it('takes it from the call’s own data plane only', async () => {
+    const { id } = one.decide();
+    await one.ship();
+    const other = await aShippingPlane(cp, one);
+    other.writer.append(anAnswerStarted(id));
+    await other.ship();
+    expect(await one.eventOf(id)).toMatchObject({ model_usage: null });
+    expect(await streamed()).toEqual([expect.objectContaining({ id, model_usage: null })]);
+  });
+});
+
+/** The events of calls in the stream so far, as a reader gets them who begins at the beginning. */
+async function streamed(): Promise<Record<string, unknown>[]> {
+  const stream = createAuditStream({
+    ...{ db: controlPlane.db, changes: test.changes, keepaliveMs: 1_000, now: () => new Date() },
+  });
+  const gone = new AbortController();
+  const chunks = stream.open({
+    ...{ scope: one.scope, lastEventId: 0, signal: gone.signal },
+    ...{ drop: () => undefined, authorize: async () => undefined },
+  });
+  const ended = stream.stop('the test is over');
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  await ended;
+  const events = (text.match(/^data: .*$/gm) ?? []).map((line) => JSON.parse(line.slice(6)));
+  return events.filter(({ mcp_server }) => mcp_server === 'localmodel-proxy');
+}
+
+describe('the stream', () => {
+  it('sends the event again, with the status, when the answer begins', async () => {
+    const decided = one.decide();
+    await one.ship();
+    one.writer.append(anAnswerStarted(decided.id, { status: 503 }));
+    await one.ship();
+    const [first, second, ...more] = await streamed();
+    expect(more).toEqual([]);
+    expect(first).toMatchObject({ event_type: 'tool_call', id: decided.id, model_usage: null });
+    const model_usage = { status: 503, ...UNKNOWN };
+    expect(second).toEqual({ ...first, model_usage });
+  });
+
+  it('sends it also where many calls begin to be answered in one batch', async () => {
+    const calls = Array.from({ length: 60 }, () => one.decide());
+    for (const { id } of calls) one.writer.append(anAnswerStarted(id));
+    await one.ship();
+    const events = await streamed();
+    expect(events).toHaveLength(120);
+    expect(events.slice(60).map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
+    for (const event of events.slice(60)) expect(event.model_usage).toEqual(STARTED);
+  });
+
+  it('sends nothing for a call that was not allowed, or is unknown here', async () => {
+    const { id } = one.decide({ policy_result: 'deny' });
+    one.writer.append(anAnswerStarted(id));
+    one.writer.append(anAnswerStarted('01890000-0000-7000-8000-000000000001'));
+    await one.ship();
+    expect(await streamed()).toMatchObject([{ event_type: 'policy_deny', model_usage: null }]);
+  });
+});
+
+it('packages have the record, whole and selective ones, and both verifiers take it', async () => {
+  const { id } = one.decide();
+  one.writer.append(anAnswerStarted(id));
+  one.writer.append(anOutcome(id));
+  await one.ship();
+  const anchor = await exports.anchorOf(one.token);
+  for (const filter of [{}, { agent_ids: [one.agent_id] }]) {
+    const [volume = expect.unreachable()] = await exports.exported(one.token, filter);
+    const read = await reader.read(volume, anchor);
+    expect(read).toMatchObject({ verdict: 'VERIFIED', fails: [], warns: {} });
+  }
+});
