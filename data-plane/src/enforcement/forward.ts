@@ -18,7 +18,13 @@ import { publishStage } from './call-stages.ts';
 import type { Deny, Destination, Exchange, JudgedCall, RawCall } from './calls.ts';
 import { aboutCall } from './decision-log.ts';
 import { InspectedStream } from './inspected-stream.ts';
-import { blocked, type OutcomeDeps, type Passed, recordOutcome } from './outcome.ts';
+import {
+  blocked,
+  type OutcomeDeps,
+  type Passed,
+  recordAnswerStarted,
+  recordOutcome,
+} from './outcome.ts';
 import type { Inspect, Inspected } from './received-message.ts';
 import {
   type AnswerLimits,
@@ -231,6 +237,10 @@ class Sending implements UpstreamExchange {
 
   onPaused(retryMs: number): void {
     this.#client.onPaused?.(retryMs);
+  }
+
+  onAnswerStarted(status: number): void {
+    recordAnswerStarted(this.#call, status, this.#deps.outcome);
   }
 
   findIneligibility(): string | undefined {

@@ -7,7 +7,7 @@ import type { PendingWrites } from '../storage/pending-writes.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
 import type { Answer, Refusal } from './answer.ts';
 import { type AllowedCall, recordedFindings, roundMs, saltedHash } from './audit.ts';
-import type { RawCall } from './calls.ts';
+import type { JudgedCall, RawCall } from './calls.ts';
 import type { PayloadKeeper } from './kept-payload.ts';
 import type { Inspection } from './received-message.ts';
 import { internalRefusal } from './refusals.ts';
@@ -115,6 +115,28 @@ export function recordOutcome(
   // A large result is looked through on another thread before its digest is known.
   const written = digest instanceof Promise ? digest.then(append) : append(digest);
   return deps.writes.track('outcome', written);
+}
+
+/**
+ * Hands over to the ledger that a model has begun to stream its answer. Records are written in the
+ * order in which they are handed over, so that the outcome comes behind it. Neither the answer nor
+ * its outcome waits for it.
+ */
+export function recordAnswerStarted(
+  { id, caller: { tenantId }, rules }: JudgedCall,
+  status: number,
+  deps: Pick<OutcomeDeps, 'ledger' | 'writes' | 'now' | 'findRevision'>,
+): void {
+  const now = deps.now();
+  const written = deps.ledger.append(tenantId, {
+    type: 'answer_started',
+    id: uuidv7(now),
+    timestamp: isoTime(now),
+    bundle_revision: deps.findRevision(tenantId) ?? rules.revision,
+    event_id: id,
+    status,
+  });
+  void deps.writes.track('the start of an answer', written);
 }
 
 const FAILED_OUTCOMES: Record<UpstreamFailureKind, Outcome> = {

@@ -13,7 +13,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readStoredRecords } from '../testing/test-ledger-store.ts';
-import { aDecision, anOutcome } from '../testing/test-records.ts';
+import { aDecision, anAnswerStarted, anOutcome } from '../testing/test-records.ts';
 import { createLedger, type DurableLedger, LEDGER_FILE, type LedgerOptions } from './ledger.ts';
 import { BUSY_FOR_MS } from './ledger-committer.ts';
 
@@ -54,12 +54,13 @@ function takeLock(): Database.Database {
 }
 
 it(
-  'refuses calls when a lock is not released, keeps outcomes, and continues after it',
+  'refuses calls when a lock is not released, keeps what became of others, and continues after it',
   async () => {
     await start();
     const decision = aDecision();
     await ledger.append(tenantId, decision);
     const other = takeLock();
+    const started = ledger.append(tenantId, anAnswerStarted(decision.id));
     const outcome = ledger.append(tenantId, anOutcome(decision.id));
     const refused = ledger.append(tenantId, aDecision());
     await expect(refused).rejects.toMatchObject({ fault: 'overloaded' });
@@ -69,8 +70,9 @@ it(
       await expect(again).rejects.toMatchObject({ fault: 'overloaded' });
     }
     other.close();
-    expect((await outcome).seq).toBe(3);
-    expect((await ledger.append(tenantId, aDecision())).seq).toBe(4);
+    expect((await started).seq).toBe(3);
+    expect((await outcome).seq).toBe(4);
+    expect((await ledger.append(tenantId, aDecision())).seq).toBe(5);
     expect(fatal).toEqual([]);
   },
   10 * BUSY_FOR_MS,

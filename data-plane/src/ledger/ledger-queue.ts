@@ -1,7 +1,7 @@
 /**
  * The bounded queue of records that wait to be committed. A record whose author waits for it is due
- * at the end of the tick; an outcome, which nobody awaits, is committed with the next such record,
- * or after OUTCOME_DELAY_MS.
+ * at the end of the tick; what nobody awaits is committed with the next such record, or after
+ * OUTCOME_DELAY_MS.
  */
 import type { UnchainedRecord } from '@governance/shared/ledger-record';
 import type { AppendedRecord } from '../contracts.ts';
@@ -16,8 +16,10 @@ const MAX_PENDING_CHARACTERS = 64 * 1024 * 1024;
  */
 const MAX_GROUP_RECORDS = 512;
 const MAX_GROUP_CHARACTERS = 1024 * 1024;
-/** How long an outcome waits at most for an awaited record. */
+/** How long such a record waits at most for an awaited record. */
 const OUTCOME_DELAY_MS = 5;
+/** What nobody awaits: how a call went that was decided and sent. */
+const UNAWAITED: ReadonlySet<string> = new Set(['outcome', 'answer_started']);
 
 interface Entry {
   /** Null for an entry that only waits until all entries before it are on disk or refused. */
@@ -83,7 +85,7 @@ export function createLedgerQueue(options: {
       if (end) throw end;
       // People wait for these to arrive at the control plane.
       const isUrgent = URGENT.has(type);
-      const isAwaited = type !== 'outcome';
+      const isAwaited = !UNAWAITED.has(type);
       const item = record;
       waiting.push({ item, tenantId, isUrgent, isAwaited, characters: size, resolve, reject });
       characters += size;

@@ -16,7 +16,7 @@ import {
   type LedgerStore,
   readStoredRecords,
 } from '../testing/test-ledger-store.ts';
-import { aDecision, anAlert, anOutcome } from '../testing/test-records.ts';
+import { aDecision, anAlert, anAnswerStarted, anOutcome } from '../testing/test-records.ts';
 import { LedgerDamagedError } from './ledger-error.ts';
 
 const { privateKey: signingKey } = generateKeyPairSync('ed25519');
@@ -140,6 +140,9 @@ describe('a stream', () => {
     const [answered, open, , , , openToo] = made;
     const outcome = anOutcome(answered?.id ?? '');
     writer.commitGroup([{ streamNo, record: outcome, salt: null }]);
+    // A model that had begun to answer ends nothing.
+    const started = anAnswerStarted(openToo?.id ?? '');
+    writer.commitGroup([{ streamNo, record: started, salt: null }]);
     expect(boot().outcomesUnknown).toBe(2);
     expect(boot().outcomesUnknown).toBe(0);
     const unknown = readDisk().records.filter(

@@ -58,10 +58,12 @@ async function recordsOfCall() {
       { timeout: 10_000 },
     )
     .toBe(true);
-  expect(records.map(({ type }) => type)).toEqual(['decision', 'outcome']);
   expect(JSON.stringify(records)).not.toContain(SECRET_WORD);
   expect(JSON.stringify(records)).not.toContain('東京');
-  const [decision, outcome] = records;
+  // Which answers have one is in answer-started.test.ts.
+  const others = records.filter(({ type }) => type !== 'answer_started');
+  expect(others.map(({ type }) => type)).toEqual(['decision', 'outcome']);
+  const [decision, outcome] = others;
   if (decision?.type !== 'decision' || outcome?.type !== 'outcome') throw new Error('no records');
   return { decision, outcome };
 }
@@ -160,7 +162,9 @@ describe('a chat', () => {
     expect(await next()).toBe(runtime.words[0]);
     expect(await next()).toBe(runtime.words[1]);
     // The decision is recorded before the model has finished; the outcome is not.
-    expect((await plane.records()).map(({ type }) => type)).toEqual(['decision']);
+    const types = (await plane.records()).map(({ type }) => type);
+    expect(types).toContain('decision');
+    expect(types).not.toContain('outcome');
     runtime.release();
     expect(await next()).toBe(runtime.words[2]);
     for await (const _part of stream);

@@ -1,7 +1,7 @@
 /** The answer to a client of a model, streamed: headers, pieces, and an end or a break. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { answerForm } from './usage-reader.ts';
+import { answerForm, isStream } from './usage-reader.ts';
 
 /** The response headers of a runtime that are passed on. */
 const PASSED = [
@@ -27,8 +27,7 @@ export class ModelReply {
   begin(status: number, headers: IncomingHttpHeaders): void {
     this.isBegun = true;
     const passed: OutgoingHttpHeaders = { ...(this.#reply.getHeaders() as OutgoingHttpHeaders) };
-    const form = answerForm(headers['content-type']);
-    if (form === 'lines' || form === 'events') {
+    if (isStream(answerForm(headers['content-type']))) {
       passed['cache-control'] = 'no-cache, no-transform';
       passed['x-accel-buffering'] = 'no';
     }

@@ -12,7 +12,7 @@ import {
 } from '../upstream/upstream.ts';
 import type { ModelReply } from './model-reply.ts';
 import type { sentToRuntime } from './model-request.ts';
-import { answerForm, UsageReader } from './usage-reader.ts';
+import { answerForm, isStream, UsageReader } from './usage-reader.ts';
 
 export interface ModelRuntimeOptions {
   /** SERVICE_LOCALMODEL_URL. */
@@ -81,7 +81,7 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
     const { silence, stop } = limit(ending, exchange);
     try {
       const response = await send(request, ending.signal);
-      return await passOn(response, client, ending, silence);
+      return await passOn(response, exchange, client, ending, silence);
     } finally {
       stop();
     }
@@ -128,15 +128,18 @@ export function createModelRuntime({ url, timeoutMs, checkMs }: ModelRuntimeOpti
 /** Passes an answer to the client as it arrives, and reads the counts in it. */
 async function passOn(
   { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  exchange: Pick<UpstreamExchange, 'onAnswerStarted'>,
   client: Reader,
   ending: AbortController,
   silence: ReturnType<typeof createSilence>,
 ): Promise<ModelAnswer> {
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-  const usage = new UsageReader(isPlain ? answerForm(headers['content-type']) : 'other');
+  const form = answerForm(headers['content-type']);
+  const usage = new UsageReader(isPlain ? form : 'other');
   let bytes = 0;
   let failure: UpstreamFailure | undefined;
   try {
+    if (isStream(form)) exchange.onAnswerStarted?.(status);
     client.begin(status, headers);
   } catch (error) {
     // Else the connection would stay, since nobody reads from it.

@@ -43,6 +43,10 @@ export function answerForm(contentType: string | readonly string[] | undefined):
   }
 }
 
+export function isStream(form: AnswerForm): boolean {
+  return form === 'lines' || form === 'events';
+}
+
 export class UsageReader {
   readonly #form: AnswerForm;
   readonly #pending = new ByteCollector(MAX_BYTES);

@@ -6,6 +6,8 @@ import {
   type Unchained,
 } from '@governance/shared/testing/test-records';
 
+export { anAnswerStarted } from '@governance/shared/testing/test-records';
+
 export const aDecision = (over: Partial<Unchained<'decision'>> = {}) =>
   decision({
     timestamp: '2026-01-02T03:04:05.678Z',

@@ -92,6 +92,12 @@ export interface UpstreamExchange {
    * @param retryMs after which it is
    */
   onPaused?(retryMs: number): void;
+  /**
+   * A model's runtime has begun to stream its answer.
+   *
+   * @param status the HTTP status of it
+   */
+  onAnswerStarted?(status: number): void;
   readonly cancellation: Cancellation;
   /** Sends to the client along with the answer, where the client can be asked something. */
   readonly send?: SendToClient | undefined;
