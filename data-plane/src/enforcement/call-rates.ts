@@ -2,26 +2,37 @@ import type { RateLimit } from '@governance/shared/rate-limit-settings';
 import type { AgentKey } from './calls.ts';
 
 /**
- * Agents counted at once, about 200 bytes each. Beyond that, the agent whose window began first is
- * evicted. This weakens no limit: whoever can create so many agents has as many limits anyway.
+ * Agents counted at once, about 450 bytes each, so 64 MiB at most. Beyond that, the agent whose
+ * window began first is evicted. This weakens no limit: whoever can create so many agents has as
+ * many limits anyway.
  */
-const MAX_AGENTS = 200_000;
-/** Idle agents (two windows without a call) evicted for each new one. */
+const MAX_AGENTS = 140_000;
+/** Idle agents (none of whose calls counts any more) evicted for each new one. */
 const FORGOTTEN_AT_ONCE = 2;
 
-/** The counters of one agent. Only numbers, since there may be MAX_AGENTS of them. */
+/** Divides a second into whole milliseconds. */
+const SLOTS = 20;
+/** The current slot and all of the window before it. */
+const COUNTED_SLOTS = SLOTS + 1;
+/** Copied for every agent: a copy has no spare room, and holds small integers without gaps. */
+const NO_COUNTS: readonly number[] = Array.from({ length: COUNTED_SLOTS }, () => 0);
+
+/** The counts of one agent. Only small integers, since there may be MAX_AGENTS of them. */
 interface Counted {
-  windowMs: number;
-  /** The index of the current window. */
-  window: number;
-  current: number;
-  previous: number;
+  slotMs: number;
+  /** The index of the slot of the last call. */
+  slot: number;
+  /** The calls in each counted slot; slot n is at n modulo COUNTED_SLOTS. */
+  counts: number[];
+  /** The sum of `counts`. */
+  total: number;
 }
 
 /**
- * Counts calls of agents in a sliding window, by two counters: calls of the previous window count
- * by the share of it that the sliding window still covers. After a burst at the end of a window,
- * twice the limit less one may pass within a window's length.
+ * Counts calls of agents in a sliding window. The window is divided into slots, and a call counts
+ * until all of the window has passed since the end of its slot: in no span of `window_seconds` do
+ * more than `requests` calls pass (ADR 108; call-rates.test.ts). It counts at most a twentieth of
+ * the window too long.
  *
  * @param elapsed monotonic milliseconds
  */
@@ -31,20 +42,27 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
 
   function forgetSome(now: number): void {
     let left = FORGOTTEN_AT_ONCE;
-    for (const [key, { window, windowMs }] of agents) {
-      if ((window + 2) * windowMs > now && agents.size < maxAgents) return;
+    for (const [key, { slot, slotMs }] of agents) {
+      if ((slot + COUNTED_SLOTS) * slotMs > now && agents.size < maxAgents) return;
       if (left-- === 0) return;
       agents.delete(key);
     }
   }
 
-  function countedOf(key: AgentKey, windowMs: number, now: number): Counted {
-    const window = Math.floor(now / windowMs);
+  function countedOf(key: AgentKey, slotMs: number, now: number): Counted {
+    const slot = Math.floor(now / slotMs);
     const found = agents.get(key);
-    if (found?.windowMs === windowMs && found.window === window) return found;
+    if (found?.slotMs === slotMs) {
+      if (found.slot === slot) return found;
+      if (windowOf(found.slot) !== windowOf(slot)) {
+        agents.delete(key);
+        agents.set(key, found);
+      }
+      advance(found, slot);
+      return found;
+    }
     // Another window length starts from zero: the counts cannot be converted.
-    const isNext = found?.windowMs === windowMs && found.window === window - 1;
-    const counted = { windowMs, window, current: 0, previous: isNext ? found.current : 0 };
+    const counted = { slotMs, slot, counts: NO_COUNTS.slice(), total: 0 };
     agents.delete(key);
     if (found === undefined) forgetSome(now);
     agents.set(key, counted);
@@ -59,16 +77,16 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
      * @returns null where the call may go on; else the whole seconds until it may, 1 or more
      */
     take(key: AgentKey, { requests, window_seconds }: RateLimit): number | null {
-      const now = elapsed();
-      const windowMs = window_seconds * 1000;
-      const counted = countedOf(key, windowMs, now);
-      const into = now - counted.window * windowMs;
-      const covered = counted.previous * (1 - into / windowMs);
-      if (covered + counted.current + 1 <= requests) {
-        counted.current++;
-        return null;
+      // Whole milliseconds, as the bounds of slots are: the slot is found without rounding.
+      const now = Math.floor(elapsed());
+      const counted = countedOf(key, window_seconds * (1000 / SLOTS), now);
+      if (counted.total >= requests) {
+        return Math.ceil((nextAllowedMs(counted, requests) - now) / 1000);
       }
-      return Math.max(1, Math.ceil(waitMs(counted, requests, into) / 1000));
+      const at = counted.slot % COUNTED_SLOTS;
+      counted.counts[at] = (counted.counts[at] ?? 0) + 1;
+      counted.total++;
+      return null;
     },
     /** The number of agents counted now. */
     size: () => agents.size,
@@ -77,12 +95,24 @@ export function createCallRates(elapsed: () => number, maxAgents = MAX_AGENTS) {
 
 export type CallRates = ReturnType<typeof createCallRates>;
 
-/** The milliseconds until the counters leave room for one call. */
-function waitMs({ windowMs, current, previous }: Counted, requests: number, into: number): number {
-  // The largest share of a window with `count` calls that leaves them within `room`.
-  const share = (room: number, count: number) => (count === 0 ? 1 : Math.min(1, room / count));
-  if (current + 1 <= requests) {
-    return windowMs * (1 - share(requests - current - 1, previous)) - into;
+const windowOf = (slot: number) => Math.floor(slot / SLOTS);
+
+/** Moves on to a later slot, where the calls of as many slots no longer count. */
+function advance(counted: Counted, slot: number): void {
+  const { counts } = counted;
+  const last = Math.min(slot, counted.slot + COUNTED_SLOTS);
+  for (let passed = counted.slot + 1; passed <= last; passed++) {
+    const at = passed % COUNTED_SLOTS;
+    counted.total -= counts[at] ?? 0;
+    counts[at] = 0;
   }
-  return windowMs - into + windowMs * (1 - share(requests - 1, current));
+  counted.slot = slot;
+}
+
+/** The beginning of the slot in which the counts leave room for one call. */
+function nextAllowedMs({ slotMs, slot, counts, total }: Counted, requests: number): number {
+  let next = slot;
+  // More than one call may have to go: the limit was lowered.
+  for (let left = total; left >= requests; left -= counts[next % COUNTED_SLOTS] ?? 0) next++;
+  return next * slotMs;
 }
