@@ -6,7 +6,7 @@ import type { AgentKey } from './calls.ts';
  * window began first is evicted. This weakens no limit: whoever can create so many agents has as
  * many limits anyway.
  */
-const MAX_AGENTS = 140_000;
+const MAX_AGENTS = 130_000;
 /** Idle agents (none of whose calls counts any more) evicted for each new one. */
 const FORGOTTEN_AT_ONCE = 2;
 

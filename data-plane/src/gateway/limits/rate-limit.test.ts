@@ -48,20 +48,19 @@ it('is refused by its tier, learns when to retry, and leaves a count and no deci
     expect(json.error.data.retry_after).toBeGreaterThanOrEqual(1);
   }
   expect((await call(other)).json.result).toBeDefined();
-  const found: { type: string; agent_id?: string | null }[] = [];
+  const own: { type: string; agent_id?: string | null; refused?: number; limit?: number }[] = [];
+  const counts = () => own.filter(({ type }) => type === 'rate_limited');
+  // On a slow machine the three refusals lie in more than one second.
   await expect
-    .poll(
-      async () => {
-        found.push(...(await plane.records()));
-        return found.some(({ type }) => type === 'rate_limited');
-      },
-      { timeout: 5_000 },
-    )
-    .toBe(true);
-  const own = found.filter(({ agent_id }) => agent_id === agent.id);
-  const types = own.map(({ type }) => type).sort();
-  expect(types).toEqual(['alert', 'decision', 'decision', 'decision', 'rate_limited']);
-  expect(own.find(({ type }) => type === 'rate_limited')).toMatchObject({ refused: 3, limit: 3 });
+    .poll(async () => {
+      const records: typeof own = await plane.records();
+      own.push(...records.filter(({ agent_id }) => agent_id === agent.id));
+      return counts().reduce((sum, { refused = 0 }) => sum + refused, 0);
+    })
+    .toBe(3);
+  expect(counts().every(({ limit }) => limit === 3)).toBe(true);
+  const others = own.map(({ type }) => type).filter((type) => type !== 'rate_limited');
+  expect(others.sort()).toEqual(['alert', 'decision', 'decision', 'decision']);
 });
 
 it('gets a new limit as soon as its tier or the settings change', async () => {
