@@ -28,6 +28,75 @@ it.each<[string, string[]]>([
   expect(run(`DELETE FROM t WHERE ${where}`)).toEqual(found);
 });
 
+it.each([
+  'id IN (SELECT id FROM users)',
+  'users.id in (select u.id from public.users u)',
+  '"id" IN (SELECT "id" FROM "public"."users")',
+  'id IN (SELECT id FROM [dbo].[users])',
+  'id IN ((SELECT id FROM ONLY users AS u))',
+  'id IN (SELECT id FROM users WHERE 1=1 ORDER BY id)',
+  'id IN (SELECT DISTINCT id FROM users GROUP BY id)',
+  'id IN (SELECT id FROM users LIMIT 100000)',
+  'id IN (SELECT id FROM users LIMIT ALL)',
+  'id IN (SELECT id FROM (SELECT * FROM users) AS t)',
+  'id IN (SELECT id FROM users WHERE id IN (SELECT id FROM users))',
+  '(a, b) IN (SELECT a, b FROM users)',
+  'id = ANY (SELECT id FROM users)',
+  'id <= (SELECT MAX(id) FROM users)',
+  'id >= (SELECT MIN(id) FROM users)',
+  'EXISTS (SELECT 1 FROM users)',
+  'EXISTS (SELECT * FROM users LIMIT 1)',
+  'a = 1 OR id IN (SELECT id FROM users)',
+])('all rows of the table itself: %s', (where) => {
+  expect(run(`DELETE FROM users WHERE ${where}`)).toEqual(SQL);
+  expect(run(`UPDATE users SET a = 1 WHERE ${where}`)).toEqual(SQL);
+  expect(run(`UPDATE u SET a = 1 FROM users u WHERE ${where}`)).toEqual(SQL);
+});
+
+it.each([
+  'id IN (SELECT id FROM users WHERE age > 3)',
+  'id IN (SELECT user_id FROM banned)',
+  'id IN (SELECT id FROM banned)',
+  'id IN (SELECT parent_id FROM users)',
+  'parent_id IN (SELECT id FROM users)',
+  'id NOT IN (SELECT id FROM users)',
+  'id NOT IN (SELECT MIN(id) FROM users GROUP BY email)',
+  'id IN (SELECT MAX(id) FROM users GROUP BY email HAVING COUNT(*) > 1)',
+  'id IN (SELECT id FROM users GROUP BY email)',
+  'id IN (SELECT DISTINCT ON (email) id FROM users)',
+  'id IN (SELECT id FROM users LIMIT 100)',
+  'id IN (SELECT id FROM users ORDER BY a LIMIT ?)',
+  'id IN (SELECT id FROM users ORDER BY a LIMIT -1 OFFSET 100)',
+  'id IN (SELECT TOP 5 id FROM users)',
+  'id IN (SELECT id FROM users FOR UPDATE SKIP LOCKED)',
+  'id IN (SELECT id FROM users EXCEPT SELECT id FROM kept)',
+  'id IN (SELECT u.id FROM users u JOIN banned b ON b.id = u.id)',
+  'id IN (SELECT u.id FROM users u, banned b)',
+  'id IN (SELECT id FROM (SELECT MAX(id) AS id FROM users) t)',
+  'id IN (SELECT id FROM (SELECT parent_id id FROM users) t)',
+  'id IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY a) n FROM users) t WHERE n > 1)',
+  'id = (SELECT MAX(id) FROM users)',
+  'id < (SELECT MAX(id) FROM users)',
+  'EXISTS (SELECT 1 FROM banned)',
+  'EXISTS (SELECT 1 FROM users b WHERE b.parent_id = users.id)',
+  'NOT EXISTS (SELECT 1 FROM users)',
+  'id IN (SELECT id FROM users) AND age > 3',
+])('some rows of it: %s', (where) => {
+  expect(run(`DELETE FROM users WHERE ${where}`)).toEqual([]);
+  expect(run(`UPDATE users SET a = 1 WHERE ${where}`)).toEqual([]);
+});
+
+it('of another table that is joined nothing is known', () => {
+  const where = 'users.id IN (SELECT id FROM orders)';
+  expect(run(`DELETE FROM orders USING users WHERE ${where}`)).toEqual([]);
+  expect(run(`UPDATE orders SET a = 1 FROM users WHERE ${where}`)).toEqual([]);
+});
+
+it('SQL whose queries are nested too deeply is told', () => {
+  const sql = `DELETE FROM t WHERE ${'(SELECT a FROM '.repeat(2_000)}1${')'.repeat(2_000)}`;
+  expect(run(sql)).toEqual(SQL);
+});
+
 it.each<[string, string[]]>([
   ["EXEC('DEL'+'ETE FROM t')", SQL],
   ["EXEC(N'DEL' + N'ETE FROM ' + N't')", SQL],

@@ -2,6 +2,7 @@
 import type { Effort } from '../../glob.ts';
 import type { ReachFinding } from './reach-finding.ts';
 import { mayJoin } from './sql-executed.ts';
+import { changedTable, withoutQueriesOf } from './sql-same-table.ts';
 import type { SqlToken } from './sql-token.ts';
 import { readSqlReadings } from './sql-tokens.ts';
 import { truthOf } from './sql-truth.ts';
@@ -231,7 +232,9 @@ function judgeRows(
   const condition = part.slice(where + 1);
   const end = findOutside(condition, ENDS);
   if (end >= 0) condition.length = end;
-  if (truthOf(condition, effort) !== true) return undefined;
+  const table = changedTable(part.slice(0, where), verb);
+  const own = table ? withoutQueriesOf(table, condition, maxRows, effort) : condition;
+  if (truthOf(own, effort) !== true) return undefined;
   return { verdict: 'escalate', message: `the call has a ${verb} whose WHERE is always true` };
 }
 

@@ -116,19 +116,20 @@ function truthOfCase(tokens: readonly SqlToken[], effort: Effort, depth: number)
   return truths.some((one) => one !== false) ? undefined : false;
 }
 
-const isOneOf = ({ kind, text }: SqlToken, words: ReadonlySet<string>): boolean =>
-  kind === 'word' && words.has(text);
+const isOneOf = (one: SqlToken | undefined, words: ReadonlySet<string>): boolean =>
+  one?.kind === 'word' && words.has(one.text);
 
 const RANGES = new Set(['IN', 'BETWEEN']);
 
-/** Of `1 IN (1)` and `id BETWEEN id AND id`. */
+/** Of `1 IN (1)`, `id IN (SELECT id)` and `id BETWEEN id AND id`. */
 function truthOfRange(tokens: readonly SqlToken[]): Truth {
   const at = tokens.findIndex((one) => isOneOf(one, RANGES));
   const left = unwrapped(tokens.slice(0, Math.max(at, 0)));
-  const [one] = left;
-  if (one === undefined || left.length > 1) return undefined;
   const isIn = tokens[at]?.text === 'IN';
   const right = tokens.slice(at + 1);
+  if (isIn && selectsItself(left, right)) return true;
+  const [one] = left;
+  if (one === undefined || left.length > 1) return undefined;
   const parts = splitAt(isIn ? unwrapped(right) : right, [isIn ? ',' : 'AND']).map(unwrapped);
   const isTrue = (part: readonly SqlToken[] | undefined, sign: string) =>
     part !== undefined && part.length > 0 && compareTexts(left, sign, part) === true;
@@ -147,7 +148,45 @@ function compare(tokens: readonly SqlToken[]): Truth {
   const sign = (tokens[at] as SqlToken).text;
   const left = constantOf(unwrapped(tokens.slice(0, at)));
   const right = constantOf(unwrapped(tokens.slice(at + 1)));
+  if (sign === '=' && isOneOf(tokens[at + 1], SOME) && selectsItself(left, tokens.slice(at + 2))) {
+    return true;
+  }
+  if (isExtreme(left, sign, right)) return true;
   return holdsForEveryKey(left, sign, right) || compareTexts(left, sign, right);
+}
+
+const SOME = new Set(['ANY', 'SOME']);
+
+/** Whether a query without a table gives the columns that it is compared with. */
+function selectsItself(left: readonly SqlToken[], query: readonly SqlToken[]): boolean {
+  if (left.length === 0 || !isWrapped(query)) return false;
+  const [select, ...list] = unwrapped(query);
+  if (!isOneOf(select, SELECT)) return false;
+  const columns = columnsOf(isOneOf(list[0], OF_SELECT) ? list.slice(1) : list);
+  return columns !== undefined && columns === columnsOf(left);
+}
+
+/** Whether a column is compared with its own least or largest value. */
+function isExtreme(left: readonly SqlToken[], sign: string, right: readonly SqlToken[]): boolean {
+  const [select, called, ...rest] = right;
+  const least = sign === '>=' ? 'MIN' : sign === '<=' ? 'MAX' : undefined;
+  if (!isOneOf(select, SELECT) || called?.text !== least || !isWrapped(rest)) return false;
+  const columns = columnsOf(left);
+  return columns !== undefined && columns === columnsOf(rest.slice(1, -1));
+}
+
+const SELECT = new Set(['SELECT']);
+const OF_SELECT = new Set(['DISTINCT', 'ALL']);
+
+/** The names of columns without those of their tables; undefined where one is an expression. */
+export function columnsOf(tokens: readonly SqlToken[]): string | undefined {
+  const names: string[] = [];
+  for (const part of splitAt(tokens, [','])) {
+    const last = part.at(-1);
+    if (last === undefined || !isOneColumn(part)) return undefined;
+    names.push(last.text.toUpperCase().split('.').at(-1) ?? '');
+  }
+  return names.join(',');
 }
 
 /** Columns that every row has, with a number above zero or a text. */
@@ -247,7 +286,7 @@ function isWrapped(tokens: readonly SqlToken[]): boolean {
 }
 
 /** The parts between words at the outermost level: within no brackets and no CASE. */
-function splitAt(tokens: readonly SqlToken[], words: readonly string[]): SqlToken[][] {
+export function splitAt(tokens: readonly SqlToken[], words: readonly string[]): SqlToken[][] {
   const parts: SqlToken[][] = [[]];
   let depth = 0;
   let cases = 0;
