@@ -36,6 +36,9 @@ const PHONE = wordSet('phone phones');
 const PATH = wordSet(
   'path paths file files filename filenames filepath filepaths dir dirs directory directories uri uris src dst source sources destination destinations',
 );
+/** Of `file_name` and `directory_name`; mailboxes have folders, too. */
+const OF_FILES = wordSet('file dir directory');
+const NAMES_OF = wordSet('name names');
 const IDS = wordSet(
   'id ids uuid uuids key keys number numbers users members targets items records rows objects names tags labels issues messages threads events documents nodes',
 );
@@ -69,6 +72,7 @@ function kindOf(words: readonly string[]): ArgumentKind {
   if (words.some((word) => RECIPIENT.has(word)) && !words.includes('from')) return 'recipient';
   if (PATH.has(last) || words.includes('path') || /(?:path|file|dir)$/.test(last)) return 'path';
   if (words.some((word) => PHONE.has(word)) && !words.includes('from')) return 'phone';
+  if (NAMES_OF.has(last) && OF_FILES.has(words.at(-2) ?? '')) return 'path';
   return IDS.has(last) ? 'ids' : 'other';
 }
 

@@ -8,7 +8,6 @@ import {
   isNowhere,
   isPathForm,
   isSender,
-  readArgumentName,
 } from './argument-kinds.ts';
 import { isRecipient, useOf } from './argument-use.ts';
 import {
@@ -21,10 +20,12 @@ import {
 } from './call-scope.ts';
 import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
 import { countListed } from './counted-ids.ts';
-import { asksOnly, CELLS, countPairs, listKindOf } from './counted-lists.ts';
+import { asksOnly, CELLS, listKindOf } from './counted-lists.ts';
+import { countMembers } from './counted-members.ts';
 import { countRange } from './counted-ranges.ts';
 import { countRequested } from './counted-requests.ts';
 import { findCypherReach, isCypher } from './cypher-reach.ts';
+import { readArgument } from './deleted-files.ts';
 import { isFilterOfAll, isObjectOfAll } from './filters-of-all.ts';
 import { InnerTexts } from './inner-json.ts';
 import { mayBeMail, readMailRecipients } from './mail-headers.ts';
@@ -35,7 +36,7 @@ import { isPatch, readPatch } from './patched-files.ts';
 import { type ReachCall, type ReachFinding, type TouchedPath, tooMany } from './reach-finding.ts';
 import { asksGraphQl, asksSearchServer, isReadOperation } from './read-requests.ts';
 import { RecipientList } from './recipient-list.ts';
-import { isAddress } from './recipients.ts';
+import { areAddresses } from './recipients.ts';
 import { findRecordReach } from './record-reach.ts';
 import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from './shell-reach.ts';
 import { countSqlThings } from './sql-count.ts';
@@ -76,8 +77,8 @@ export class ArgumentReader {
   }
 
   read(): void {
-    const { call, hasBase } = this.#scope;
-    this.#object(call.args, false, hasBase);
+    const { call } = this.#scope;
+    this.#object(call.args, false);
     for (const one of findWholeCall(this.#scope)) this.#tell({ ...one, place: this.#place() });
     const range = call.action === 'delete' ? countRange(call.args, this.#scope.tool.words) : 0;
     if (range > this.items) this.#count(range - this.items);
@@ -91,16 +92,17 @@ export class ArgumentReader {
     this.#scope = outer;
   }
 
-  #object(value: object, isInList: boolean, hasBase = false, of?: ArgumentName): void {
+  #object(value: object, isInList: boolean, of?: ArgumentName, isItem = false): void {
     const record = value as Record<string, unknown>;
     const { call } = this.#scope;
-    if (record !== call.args && call.action !== 'read' && isDeleteOperation(record)) {
-      this.#innerCall({ ...call, args: record });
-      return;
-    }
-    if (record !== call.args && call.action !== 'read' && isReadOperation(record)) {
-      this.#innerCall({ ...call, action: 'read', args: record });
-      return;
+    const isWhole = record === call.args;
+    if (!isWhole && call.action !== 'read') {
+      const isDelete = isDeleteOperation(record);
+      if (isDelete || isReadOperation(record)) {
+        const action = isDelete ? call.action : 'read';
+        this.#innerCall({ ...call, action, args: record });
+        return;
+      }
     }
     for (const one of findRecordReach(record, this.#scope, of)) {
       this.#tell({ ...one, place: this.#place() });
@@ -114,18 +116,18 @@ export class ArgumentReader {
     else if (command) this.#shell(readShellReach(command));
     const isAsked = call.action !== 'delete' && asksGraphQl(record);
     const isSearched = call.action !== 'delete' && asksSearchServer(record);
-    const pairs = countPairs(record, of, words);
-    if (pairs > 0) this.#count(pairs);
+    const members = countMembers(record, of, { action: call.action, words }, isInList, isItem);
+    const itemsBefore = this.items;
     if (call.action !== 'read') this.#ansible(record);
     for (const key of Object.keys(record)) {
       const member = record[key];
-      const own = readArgumentName(key);
+      const own = readArgument(key, this.#scope);
       // The text of a query that has parameters beside it.
       const name = of?.kind === 'sql' && own.kind === 'content' ? of : own;
       this.#trail.push(key);
       if (isPathForm(key)) this.#path(key, name);
-      else if (isAddress(key)) this.#addRecipient(key, false);
-      const isRead = hasBase && isBase(name) && typeof member === 'string';
+      else if (areAddresses(key)) this.#addRecipient(key, false);
+      const isRead = isBase(name) && isWhole && this.#scope.hasBase && typeof member === 'string';
       const before = this.items;
       if (!isRead && !(tool?.key === key && this.#arguments(tool.name, member))) {
         if (isSender(name)) this.recipients.ofSenders(() => this.#member(member, name, isInList));
@@ -135,6 +137,9 @@ export class ArgumentReader {
       if (isSearched || (isAsked && key === 'variables')) this.items = before;
       this.#trail.pop();
     }
+    // What they list themselves is counted already.
+    const further = members - (this.items - itemsBefore);
+    if (further > 0) this.#count(further);
   }
 
   #ansible(record: Args): void {
@@ -160,7 +165,7 @@ export class ArgumentReader {
       if (this.#isFilter(name) && isObjectOfAll(value as Args)) this.#everything();
       const isAll = name.words.join(' ') === 'match all';
       if (isAll && this.#scope.call.action !== 'read') this.#everything();
-      this.#object(value, isInList, false, name);
+      this.#object(value, isInList, name);
     }
   }
 
@@ -183,8 +188,8 @@ export class ArgumentReader {
         if (kind === 'things') this.items--;
         this.#list(one, kind === 'rows' ? CELLS : name, isInList);
       } else if (typeof one === 'object' && one !== null) {
-        if (isRecipients) this.#recipient(one);
-        this.#object(one, true, false, name);
+        if (isRecipients) this.#addRecipient(one, true);
+        this.#object(one, true, name, true);
       } else if (typeof one === 'number' && isRecipients) this.#addRecipient(String(one), true);
       else if (typeof one === 'string') this.#text(one, name, true);
       this.#trail.pop();
@@ -192,21 +197,12 @@ export class ArgumentReader {
     if (kind === 'reads') this.items = before;
   }
 
-  #recipient(value: object): void {
-    const before = this.recipients.size;
-    const texts = Object.values(value).filter((one) => typeof one === 'string');
-    const address = texts.find((text) => text.includes('@'));
-    this.#addRecipient(address ?? this.#place(), true);
-    if (this.recipients.size === before && address === undefined) {
-      this.recipients.addNameless(() => this.#place());
-    }
-  }
-
-  #addRecipient(text: string, isNamed: boolean): void {
+  #addRecipient(whom: string | object, isNamed: boolean): void {
     const { isRequest, tool } = this.#scope;
     // Whom a search looks for gets nothing.
     if (!isRequest && asksOnly(tool.words)) return;
-    this.recipients.add(text, isNamed, () => this.#place());
+    if (typeof whom === 'string') this.recipients.add(whom, isNamed, () => this.#place());
+    else this.recipients.addDescribed(whom, () => this.#place());
   }
 
   #text(text: string, name: ArgumentName, isOfList = false): void {
@@ -253,7 +249,7 @@ export class ArgumentReader {
     }
     if (isDelete && kind === 'path' && isNowhere(text, name)) this.#path('.', name);
     else if (kind === 'path' || isPath || (isMove && kind === 'recipient')) this.#path(text, name);
-    else if (isAddress(text)) this.#addRecipient(text, false);
+    else if (areAddresses(text)) this.#addRecipient(text, false);
     else if (isDelete && text.includes('*') && !/\s/.test(text)) this.#path(text, name);
     else if (isDelete && text.split(',').some(isAllName)) this.#path('*', name);
     if (isDelete && /^https?:/i.test(text) && isWildAddress(text)) this.#everything();

@@ -2,6 +2,7 @@
 import { wordsOfName } from '../../words-of-name.ts';
 import { type ArgumentName, isBase, readArgumentName } from './argument-kinds.ts';
 import { isOfCluster } from './cluster-namespace.ts';
+import { type DeletedFiles, findDeletedFiles, readArgument } from './deleted-files.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
 import { asksSearchServer, isChangingRequest, isReadOperation } from './read-requests.ts';
@@ -41,6 +42,8 @@ export interface CallScope {
   readonly tool: ToolKind;
   /** The words of the argument that asks for a delete. */
   readonly operation: readonly string[] | undefined;
+  /** How it names the files and folders that it deletes, where it says that it deletes any. */
+  readonly files: DeletedFiles | undefined;
   /** Where relative paths begin. */
   readonly base: string | undefined;
   /** Whether an argument names it. */
@@ -57,15 +60,18 @@ export interface CallScope {
 export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   const { args } = asked;
   const tool = inLanguage(readTool(asked.name), args);
+  const operation = asked.action === 'read' ? undefined : findDeleteOperation(args);
+  const isDelete = asked.action === 'delete' || operation !== undefined;
+  const files = isDelete ? findDeletedFiles(args, tool.words, operation) : undefined;
   let pathCount = 0;
   let base: string | undefined;
   let containers = 0;
   let isChat = tool.isChat || outer?.isChat === true;
   for (const key of Object.keys(args)) {
     const value = args[key];
-    const name = readArgumentName(key);
+    const name = readArgument(key, { files, tool });
     if (typeof value === 'string') {
-      if (isBase(name)) base = value;
+      if (isBase(name) || files?.folder === key) base = value;
       else if (CONTAINERS.has(name.last)) containers++;
     }
     if (name.kind === 'recipient' && name.words.some((word) => CHANNELS.has(word))) isChat = true;
@@ -74,7 +80,6 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   // If the base is the only path, it is what the call is about.
   if (pathCount === 0 && !tool.isShell) base = undefined;
   const isRequest = isChangingRequest(args);
-  const operation = asked.action === 'read' ? undefined : findDeleteOperation(args);
   const isSearch = typeof args.method === 'string' && asksSearchServer(args);
   const isRead = asked.action !== 'delete' && (isSearch || isReadOperation(args, tool.words));
   return {
@@ -85,6 +90,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
         : asked,
     tool: outer ? joined(outer.tool, tool) : tool,
     operation,
+    files,
     base: base ?? outer?.base,
     hasBase: base !== undefined,
     containers: containers || (outer?.containers ?? 0),

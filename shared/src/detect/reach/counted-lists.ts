@@ -44,7 +44,7 @@ const asksOfMany = (words: readonly string[]): boolean =>
   !words.some((word) => CHANGES.has(word) || BOOKS.has(word));
 
 /** Whether a tool draws or reads what it is given, and changes none of it. */
-function isForShow(named: readonly string[]): boolean {
+export function isForShow(named: readonly string[]): boolean {
   const words = AT_ONCE.has(named[0] ?? '') ? named.slice(1) : named;
   if (named.some((word) => SAYS_AGAIN.has(word))) {
     return named.every((word) => AT_ONCE.has(word) || !CHANGES.has(word));
@@ -106,23 +106,6 @@ const LINKS = wordSet('add remove');
 /** Labels that other things get or lose: `addLabelIds`. */
 const isOfLabels = ({ words }: ArgumentName): boolean =>
   LINKS.has(words[0] ?? '') && words.some((word) => LABELS.has(word));
-
-const PAIRS = wordSet('pairs mapping mappings entries kv');
-
-/**
- * How many pairs an object sets at once.
- *
- * @param words of the tool's name
- */
-export function countPairs(
-  record: object,
-  name: ArgumentName | undefined,
-  words: readonly string[],
-): number {
-  if (name === undefined || !PAIRS.has(name.last) || isForShow(words)) return 0;
-  const values = Object.values(record);
-  return values.every((one) => typeof one !== 'object' || one === null) ? values.length : 0;
-}
 
 /** Members of a point, beside which nothing says what it would change. */
 const OF_POINT = wordSet(

@@ -146,7 +146,7 @@ function isSideBranch(args: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** The noun of a name that follows the verb, or stands before it: `project.delete`. */
-function deletedThing(words: readonly string[]): string | undefined {
+export function deletedThing(words: readonly string[]): string | undefined {
   const at = words.findIndex(isDeletion);
   const verb = words[at];
   if (verb === undefined) return words.at(-1);

@@ -22,9 +22,15 @@ export class RecipientList {
     this.#note(place, (found) => addRecipients(text, isNamed, found));
   }
 
-  /** One who has no address, but a place among the arguments. */
-  addNameless(place: () => string): void {
-    this.#note(place, (found) => found.add(place()));
+  /** One of whom an object tells the address; without one, by its place among the arguments. */
+  addDescribed(whom: object, place: () => string): void {
+    const before = this.size;
+    const texts = Object.values(whom).filter((one) => typeof one === 'string');
+    const address = texts.find((text) => text.includes('@'));
+    this.add(address ?? place(), true, place);
+    if (this.size === before && address === undefined) {
+      this.#note(place, (found) => found.add(place()));
+    }
   }
 
   #note(place: () => string, add: (found: Set<string>) => void): void {
