@@ -1,6 +1,7 @@
 /** Commands of platforms, of disks and of databases that reach far, and those that look like them. */
 import { expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { cpuMs } from '../../testing/test-cpu.ts';
 import { createCommandReach } from '../../testing/test-reach.ts';
 
 const run = createCommandReach({
@@ -156,8 +157,8 @@ it.each([
   `redis-cli EVAL "redis.call('a')" `,
 ])('reads %s in linear time', (text) => {
   for (const line of [text.repeat(60_000 / text.length), text + 'a '.repeat(30_000)]) {
-    const from = performance.now();
+    const from = cpuMs();
     run(line);
-    expect(performance.now() - from).toBeLessThan(5_000);
+    expect(cpuMs() - from).toBeLessThan(5_000);
   }
 });

@@ -1,6 +1,7 @@
 /** Which lists are things that a call changes: rows, values in SQL, requests, points of a chart. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
@@ -112,14 +113,14 @@ it('what is hostile takes no more time than what is as long', () => {
     'ARRAY[1,',
     "',",
   ]) {
-    const began = performance.now();
+    const began = cpuMs();
     reach('query', 'execute', { sql: `INSERT INTO t VALUES ${text.repeat(60_000 / text.length)}` });
-    expect(performance.now() - began, text).toBeLessThan(10_000);
+    expect(cpuMs() - began, text).toBeLessThan(10_000);
   }
   for (const text of ['query ', '{ a', '#\n', ', ', ' ', '\n', 'a']) {
-    const began = performance.now();
+    const began = cpuMs();
     reach('graphql', 'execute', { query: `query ${text.repeat(60_000 / text.length)}`, variables });
-    expect(performance.now() - began, text).toBeLessThan(10_000);
+    expect(cpuMs() - began, text).toBeLessThan(10_000);
   }
 });
 

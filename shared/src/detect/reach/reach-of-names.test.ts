@@ -1,6 +1,7 @@
 /** Files, things and filters that are named in forms of their own. */
 import { expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
@@ -97,9 +98,9 @@ it.each([
   ['conditions', (size: number) => ({ where: `${'('.repeat(size)}1=1` })],
   ['many conditions', (size: number) => ({ filters: Array(size).fill({ where: '1=1 OR 2=2' }) })],
 ])('reads %s in linear time', (_what, make) => {
-  const began = performance.now();
+  const began = cpuMs();
   for (const size of [4_000, 100_000]) reach('delete_rows', 'delete', make(size));
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(cpuMs() - began).toBeLessThan(5_000);
 });
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => String(at));

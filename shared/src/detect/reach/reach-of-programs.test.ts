@@ -1,6 +1,7 @@
 /** What programs on a command line write where their options say, and what wipes a disk. */
 import { expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
@@ -281,10 +282,10 @@ it('what is hostile takes no more time than what is as long', () => {
     'gh DELETE http://a/',
     'npx --call=',
   ]) {
-    const began = performance.now();
+    const began = cpuMs();
     reach('write_stdin', 'execute', { chars: text.repeat(60_000 / text.length) });
     reach('run_command', 'execute', { command: `sudo ${text.repeat(60_000 / text.length)}` });
-    expect(performance.now() - began, text).toBeLessThan(5_000);
+    expect(cpuMs() - began, text).toBeLessThan(5_000);
   }
 });
 

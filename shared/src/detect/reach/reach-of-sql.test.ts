@@ -1,5 +1,6 @@
 /** Conditions that are true for every row, and SQL that is put together before it is executed. */
 import { expect, it } from 'vitest';
+import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
 
 const reach = createReach();
@@ -125,7 +126,7 @@ it.each([
   ['variables', (size: number) => `1; ${"SET @s='a'+'b'; EXEC(@s);".repeat(size / 25)}`],
   ['COALESCE', (size: number) => `${'coalesce('.repeat(size / 9)}1`],
 ])('reads %s in linear time', (_what, make) => {
-  const began = performance.now();
+  const began = cpuMs();
   for (const size of [8_000, 60_000]) run(`DELETE FROM t WHERE ${make(size)}`);
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(cpuMs() - began).toBeLessThan(5_000);
 });

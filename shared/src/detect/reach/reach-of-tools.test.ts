@@ -1,5 +1,6 @@
 /** Names of arguments, wrappers and tools under which the same reach is found. */
 import { expect, it } from 'vitest';
+import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 
@@ -383,10 +384,10 @@ it('what is hostile takes no more time than what is as long', () => {
   ];
   for (const text of texts) {
     const long = text.repeat(60_000 / text.length);
-    const began = performance.now();
+    const began = cpuMs();
     reach('query', 'delete', { command_line: long, sql: `ALTER TABLE ${long}`, raw: long });
     reach('slack_send', 'execute', { channel: 'c', payload: long });
     reach('query', 'execute', { sql: `COPY DELETE FROM t WHERE ${long}` });
-    expect(performance.now() - began, text).toBeLessThan(5_000);
+    expect(cpuMs() - began, text).toBeLessThan(5_000);
   }
 });

@@ -1,6 +1,7 @@
 /** Command lines in which only the run shows a program, a list or a value. */
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
+import { cpuMs } from '../../testing/test-cpu.ts';
 import { createCommandReach } from '../../testing/test-reach.ts';
 
 const run = createCommandReach({
@@ -157,7 +158,7 @@ it.each([
   ],
   ['local variables', (size: number) => 'f() { local D=$1; }; f a;'.repeat(size / 25)],
 ])('reads %s in linear time', (_what, line) => {
-  const began = performance.now();
+  const began = cpuMs();
   for (const size of [8_000, 64_000]) run(line(size));
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(cpuMs() - began).toBeLessThan(10_000);
 });
