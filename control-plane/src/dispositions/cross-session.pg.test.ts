@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, anOutcome } from '../../../tests/support/a-data-plane.ts';
 import { anAgent } from '../../../tests/support/an-agent.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
+import { listBuiltins } from '../dlp/dlp-pattern.ts';
 import { createDispositionFlush } from './disposition-flush.ts';
 import { MAX_SIGHTINGS } from './dlp-sightings.ts';
 
@@ -33,6 +34,11 @@ async function enter(): Promise<void> {
   for (const plane of planes) plane.boot();
   shipped = [0, 0];
 }
+
+/** 25 patterns. */
+const OTHERS = listBuiltins({})
+  .map(({ name }) => name)
+  .filter((name) => name !== 'iban');
 
 const found = (pattern: unknown = 'iban', severity: 'high' | 'low' = 'high') => ({
   ...{ pattern, severity, place: '/arguments/text', length: 20 },
@@ -216,13 +222,13 @@ describe(TYPE, () => {
       // In a run of its own, without a decision.
       const answered = new Date(time - 4 * MINUTE).toISOString();
       planes[0]?.append(
-        anOutcome(question, { timestamp: answered, inspection: inspection('email') }),
+        anOutcome(question, { timestamp: answered, inspection: inspection('email_address') }),
       );
     }
     expect(await told()).toMatchObject([
-      { details: { pattern: 'email', sessions: 3, tool_name: 'mcp:elicitation/create' } },
+      { details: { pattern: 'email_address', sessions: 3, tool_name: 'mcp:elicitation/create' } },
     ]);
-    expect((await rowsOf()).map(({ pattern }) => pattern)).toEqual(['email', 'email', 'email']);
+    expect((await rowsOf()).map(({ pattern }) => pattern)).toEqual(Array(3).fill('email_address'));
   });
 
   it('is not raised while the tenant has it switched off', async () => {
@@ -280,12 +286,22 @@ describe(TYPE, () => {
 });
 
 describe('what is remembered', () => {
+  it('is nothing of patterns that the tenant does not have, and some alerts of a run', async () => {
+    const names = [...OTHERS, 'iban', ...Array.from({ length: 24 }, (_, n) => `made up ${n}`)];
+    for (const name of ['1', '2', '3']) {
+      send(0, 5, { ...session(name), dlp_findings: names.map((pattern) => found(pattern)) });
+    }
+    expect(await told()).toHaveLength(20);
+    expect(new Set((await rowsOf()).map(({ pattern }) => pattern))).toEqual(
+      new Set([...OTHERS, 'iban']),
+    );
+  });
+
   it('is the newest 200 sightings of an agent', async () => {
-    const findings = (count: number) => Array.from({ length: count }, (_, n) => found(`p${n}`));
     send(0, 59, session('1'));
     send(0, 58, session('2'));
-    for (const minutes of [50, 49, 48, 47]) {
-      send(0, minutes, { ...session('1'), dlp_findings: findings(50) });
+    for (const minutes of [50, 49, 48, 47, 46, 45, 44, 43]) {
+      send(0, minutes, { ...session('1'), dlp_findings: OTHERS.map((name) => found(name)) });
     }
     expect(await told()).toEqual([]);
     const rows = await rowsOf();

@@ -2,19 +2,24 @@
  * DLP_CROSS_SESSION: an agent sends what one DLP pattern finds in several sessions, at whatever data
  * planes and workers. Proven by cross-session.pg.test.ts.
  */
-import { DLP_LIMITS } from '@governance/shared/dlp-settings';
 import { MINUTE_MS } from '@governance/shared/durations';
 import type { Severity } from '@governance/shared/ledger-record';
 import { isQuestion } from '@governance/shared/server-questions';
-import { isStorableText } from '@governance/shared/text';
-import { readsAcrossSessions } from '../dlp/dlp-service.ts';
+import { patternsAcrossSessions } from '../dlp/dlp-service.ts';
 import { keyOf, requesterKeyOf } from '../sessions/session-key.ts';
 import { about, type Batch, type Detect } from './detector.ts';
 import type { SessionDecision } from './disposition.ts';
-import { arrange, MIN_SESSIONS, type Sighting, widestSpread } from './dlp-sightings.ts';
+import { arrange, byPattern, MIN_SESSIONS, type Sighting, widestSpread } from './dlp-sightings.ts';
 import { sightingStore } from './sighting-store.ts';
 
 const COOL_DOWN_MS = 5 * MINUTE_MS;
+/** Patterns of one call that count: a record names 50 findings. */
+const MAX_OF_CALL = 50;
+/**
+ * Alerts of one run, which is one transaction: more come of a data plane that lies. Without a limit
+ * its run would end at the transaction's, and so would every later one.
+ */
+const MAX_RAISED = { agent: 20, tenant: 200 };
 const detector = 'dlp_cross_session';
 
 interface Found {
@@ -24,12 +29,14 @@ interface Found {
 }
 
 export const detectCrossSessions: Detect = async ({ tx, decisions, answers, states, now }) => {
-  const found = foundByAgent(decisions, answers);
-  if (found.size === 0 || !(await readsAcrossSessions(tx))) return;
+  const patterns = await patternsAcrossSessions(tx);
+  const found = patterns ? foundByAgent(decisions, answers, patterns) : new Map<string, Found[]>();
+  if (found.size === 0) return;
   const store = sightingStore(tx);
   const remembered = await store.load([...found.keys()]);
   await states.load([...found.keys()].map((subject) => ({ detector, subject })));
   const changed = [];
+  let raised = 0;
   for (const [agentId, all] of found) {
     const known = remembered(agentId);
     changed.push(known);
@@ -41,10 +48,12 @@ export const detectCrossSessions: Detect = async ({ tx, decisions, answers, stat
       places.add(place);
     }
     known.arranged = arrange([...known.arranged, ...fresh.keys()]);
-    for (const pattern of new Set([...fresh.keys()].map((sighting) => sighting.pattern))) {
-      const spread = widestSpread(known.arranged, pattern, (sighting) => fresh.has(sighting));
+    let left = Math.min(MAX_RAISED.agent, MAX_RAISED.tenant - raised);
+    for (const [pattern, placed] of byPattern(known.arranged)) {
+      const spread = widestSpread(placed, (sighting) => fresh.has(sighting));
       const last = spread && fresh.get(spread.sighting);
-      if (!last || spread.sessions < MIN_SESSIONS) continue;
+      if (!last || spread.sessions < MIN_SESSIONS || left-- <= 0) continue;
+      raised++;
       const { record } = last.decision;
       await states.raise({ detector, subject: agentId, item: pattern }, COOL_DOWN_MS, {
         alertType: 'DLP_CROSS_SESSION',
@@ -66,10 +75,16 @@ export const detectCrossSessions: Detect = async ({ tx, decisions, answers, stat
 
 const placeOf = ({ at, eventId, pattern }: Sighting): string => `${at} ${eventId} ${pattern}`;
 
-/** What the agents sent, each pattern once a call, by the agent's id in lower case. */
+/**
+ * What the agents sent, each pattern once a call, by the agent's id in lower case.
+ *
+ * @param known the tenant's patterns; records may name anything, since whoever has a data plane's key
+ *   writes them
+ */
 function foundByAgent(
   decisions: readonly SessionDecision[],
   answers: Batch['answers'],
+  known: ReadonlySet<string>,
 ): Map<string, Found[]> {
   // What a question itself holds was written by its server.
   const calls = decisions
@@ -79,7 +94,9 @@ function foundByAgent(
   for (const { decision, findings, at } of [...calls, ...answers]) {
     const patterns = new Map<string, Severity>();
     for (const { pattern, severity } of findings) {
-      if (isPatternName(pattern) && !patterns.has(pattern)) patterns.set(pattern, severity);
+      if (patterns.size === MAX_OF_CALL) break;
+      if (typeof pattern !== 'string' || !known.has(pattern)) continue;
+      if (!patterns.has(pattern)) patterns.set(pattern, severity);
     }
     const { record } = decision;
     const agentId = record.agent_id.toLowerCase();
@@ -90,16 +107,10 @@ function foundByAgent(
     };
     for (const [pattern, severity] of patterns) {
       const sighting = { at, eventId: record.id.toLowerCase(), pattern, ...ofSession };
-      const known = byAgent.get(agentId);
-      if (known) known.push({ sighting, severity, decision });
+      const before = byAgent.get(agentId);
+      if (before) before.push({ sighting, severity, decision });
       else byAgent.set(agentId, [{ sighting, severity, decision }]);
     }
   }
   return byAgent;
-}
-
-/** Records may name anything: whoever has a data plane's key writes them. */
-function isPatternName(value: unknown): value is string {
-  if (typeof value !== 'string' || value === '') return false;
-  return value.length <= DLP_LIMITS.name && isStorableText(value);
 }

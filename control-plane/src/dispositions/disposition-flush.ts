@@ -44,11 +44,9 @@ export function createDispositionFlush({ db, everyMs, now }: DispositionFlushDep
   const inTenant = <T>(tenantId: string, work: (tx: TenantTransaction) => Promise<T>) =>
     db.inTenant(systemScope(tenantId), work);
   async function lookAtAll(tenantId: string, signal: AbortSignal): Promise<void> {
-    let hasRead = false;
     while (!signal.aborted && (await inTenant(tenantId, (tx) => lookAtNext(tx, now())))) {
-      hasRead = true;
+      await inTenant(tenantId, keepWithinBounds);
     }
-    if (hasRead) await inTenant(tenantId, keepWithinBounds);
   }
 
   return {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arrange, MAX_SIGHTINGS, type Sighting, widestSpread } from './dlp-sightings.ts';
+import { arrange, byPattern, MAX_SIGHTINGS, type Sighting, widestSpread } from './dlp-sightings.ts';
 
 const MINUTE = 60_000;
 let events = 0;
@@ -20,7 +20,7 @@ function seen(minute: number, of: { session?: string; requester?: string; patter
 }
 
 const sessionsAmong = (sightings: Sighting[], isNew: (one: Sighting) => boolean = () => true) =>
-  widestSpread(arrange(sightings), 'iban', isNew)?.sessions ?? 0;
+  widestSpread(byPattern(arrange(sightings)).get('iban') ?? [], isNew)?.sessions ?? 0;
 
 describe('sessions of clients that have none', () => {
   const ofRequester = (...minutes: number[]) => sessionsAmong(minutes.map((at) => seen(at)));
@@ -51,6 +51,14 @@ describe('sessions of clients that have none', () => {
     expect(left.map(({ sessionStartedAt }) => sessionStartedAt)).toEqual([0, 0, 31 * MINUTE]);
     const late = arrange([seen(5), ...left]);
     expect(late.map(({ sessionStartedAt }) => sessionStartedAt)).toEqual([0, 0, 0, 31 * MINUTE]);
+  });
+
+  it('keep their beginning that is forgotten, whatever still earlier arrives late', () => {
+    const all = arrange([0, 20, 31, 62].map((at) => seen(at)));
+    const late = arrange([seen(-600), ...all.slice(1)]);
+    const starts = late.map(({ sessionStartedAt }) => sessionStartedAt);
+    expect(starts).toEqual([-600, 0, 31, 62].map((minute) => minute * MINUTE));
+    expect(sessionsAmong(late)).toBe(3);
   });
 
   it('are the same in whatever order they arrive', () => {
@@ -86,7 +94,8 @@ describe('a spread over MCP sessions', () => {
     const all = [0, 10, 20, 90].map((minute) => seen(minute, { session: `${minute}` }));
     expect(sessionsAmong(all, (one) => one === all[3])).toBe(1);
     expect(sessionsAmong(all, (one) => one === all[0])).toBe(3);
-    const spread = widestSpread(arrange(all), 'iban', (one) => one === all[0] || one === all[1]);
+    const placed = byPattern(arrange(all)).get('iban') ?? [];
+    const spread = widestSpread(placed, (one) => one === all[0] || one === all[1]);
     expect(spread).toEqual({ sessions: 3, sighting: all[1] });
   });
 

@@ -34,12 +34,15 @@ export function arrange(sightings: readonly Sighting[]): Sighting[] {
     if (sessionStartedAt === null) continue;
     begins.set(sessionKey, Math.min(begins.get(sessionKey) ?? sessionStartedAt, sessionStartedAt));
   }
+  const remembered = new Set(sorted.map(({ sessionKey, at }) => `${sessionKey} ${at}`));
   for (const sighting of sorted) {
-    if (sighting.sessionStartedAt === null) continue;
-    const { sessionKey, at } = sighting;
-    // The earliest may have begun with a sighting that is no longer remembered.
+    const { sessionKey, at, sessionStartedAt: own } = sighting;
+    if (own === null) continue;
+    // The earliest may have begun with a sighting that is no longer remembered; so may one behind it,
+    // where something still earlier arrives late.
     const begin = begins.get(sessionKey) ?? at;
-    sighting.sessionStartedAt = at - begin < SESSION_MS ? begin : at;
+    const isOwn = own > begin && at - own < SESSION_MS && !remembered.has(`${sessionKey} ${own}`);
+    sighting.sessionStartedAt = at - begin < SESSION_MS ? begin : isOwn ? own : at;
     begins.set(sessionKey, sighting.sessionStartedAt);
   }
   return sorted;
@@ -49,6 +52,23 @@ function inOrder(a: Sighting, b: Sighting): number {
   if (a.at !== b.at) return a.at - b.at;
   const [one, other] = [`${a.eventId} ${a.pattern}`, `${b.eventId} ${b.pattern}`];
   return one < other ? -1 : Number(one > other);
+}
+
+/** A sighting with its place among all of its agent. */
+export interface Placed {
+  place: number;
+  sighting: Sighting;
+}
+
+/** @param arranged all of an agent */
+export function byPattern(arranged: readonly Sighting[]): Map<string, Placed[]> {
+  const placed = new Map<string, Placed[]>();
+  for (const [place, sighting] of arranged.entries()) {
+    const known = placed.get(sighting.pattern);
+    if (known) known.push({ place, sighting });
+    else placed.set(sighting.pattern, [{ place, sighting }]);
+  }
+  return placed;
 }
 
 export interface Spread {
@@ -61,30 +81,26 @@ export interface Spread {
  * The most sessions in which a pattern was seen within an hour and among MAX_SIGHTINGS sightings,
  * at least one of them new. Linear time.
  *
- * @param arranged all of an agent
+ * @param placed those of the pattern, in the order of time
  */
 export function widestSpread(
-  arranged: readonly Sighting[],
-  pattern: string,
+  placed: readonly Placed[],
   isNew: (sighting: Sighting) => boolean,
 ): Spread | undefined {
   const counts = new Map<string, number>();
-  const within: { place: number; sighting: Sighting }[] = [];
   let first = 0;
-  let newest: { place: number; sighting: Sighting } | undefined;
+  let newest: Placed | undefined;
   let widest: Spread | undefined;
-  for (const [place, sighting] of arranged.entries()) {
-    if (sighting.pattern !== pattern) continue;
-    const entered = { place, sighting };
-    within.push(entered);
+  for (const entered of placed) {
+    const { place, sighting } = entered;
     count(counts, sighting, 1);
-    for (let oldest = within[first]; oldest; oldest = within[++first]) {
+    for (let oldest = placed[first]; oldest; oldest = placed[++first]) {
       const isWithin = sighting.at - oldest.sighting.at <= HOUR_MS;
       if (isWithin && place - oldest.place < MAX_SIGHTINGS) break;
       count(counts, oldest.sighting, -1);
     }
     if (isNew(sighting)) newest = entered;
-    const hasNew = newest !== undefined && newest.place >= (within[first]?.place ?? 0);
+    const hasNew = newest !== undefined && newest.place >= (placed[first]?.place ?? 0);
     if (newest && hasNew && counts.size > (widest?.sessions ?? 0)) {
       widest = { sessions: counts.size, sighting: newest.sighting };
     }

@@ -43,9 +43,17 @@ export async function readDlpSettings(tx: TenantTransaction): Promise<DlpSetting
   return { ...actions, builtins, custom };
 }
 
-/** Whether one pattern in several sessions of an agent is an alert. */
-export async function readsAcrossSessions(tx: TenantTransaction): Promise<boolean> {
-  return (await dlpStore(tx).readRow()).actions.cross_session;
+/**
+ * The names of all patterns of the tenant, where one of them in several sessions of an agent is an
+ * alert; null where it is none.
+ */
+export async function patternsAcrossSessions(
+  tx: TenantTransaction,
+): Promise<ReadonlySet<string> | null> {
+  const { actions, builtins } = await dlpStore(tx).readRow();
+  if (!actions.cross_session) return null;
+  const all = [...listBuiltins(builtins), ...(await dlpStore(tx).list())];
+  return new Set(all.map(({ name }) => name));
 }
 
 export function createDlpService({ db, bundles, applied, now }: DlpServiceDeps) {

@@ -3,8 +3,8 @@ import type { AgentKey } from './calls.ts';
 
 /**
  * Agents counted at once, about 450 bytes each, so 64 MiB at most. Beyond that, the agent whose
- * window began first is evicted. This weakens no limit: whoever can create so many agents has as
- * many limits anyway.
+ * window began first is evicted and counts from zero: limits hold while no more agents than these
+ * call within one window.
  */
 const MAX_AGENTS = 130_000;
 /** Idle agents (none of whose calls counts any more) evicted for each new one. */
