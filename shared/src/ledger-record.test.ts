@@ -11,6 +11,7 @@ import {
   parseRecord,
   UnchainedRecord,
 } from './ledger-record.ts';
+import { anAnswerStarted } from './testing/test-records.ts';
 
 const head: ChainHead = {
   tenant_id: uuidv7(),
@@ -91,6 +92,16 @@ describe('parseRecord', () => {
     const issues = fault instanceof ZodError ? fault.issues : [];
     const ofList = issues.filter((issue) => issue.path[0] === list);
     expect(ofList).toMatchObject([{ code: 'too_big', maximum: MAX_LIST_ITEMS }]);
+  });
+
+  it.each([
+    ...[-1, 0, 99, 600, 200.5, Number.MAX_SAFE_INTEGER].map((status) => [status, false] as const),
+    ...[100, 200, 599].map((status) => [status, true] as const),
+  ])('takes an answer that starts with the status %d: %s', (status, isTaken) => {
+    const record = { ...chain, ...anAnswerStarted(uuidv7()), status };
+    const read = () => parseRecord(Buffer.from(canonicalize(record)));
+    if (isTaken) expect(read()).toMatchObject({ status });
+    else expect(read).toThrow(ZodError);
   });
 
   it('takes what any member holds only as far as verifiers read it', () => {

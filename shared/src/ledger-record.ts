@@ -230,7 +230,7 @@ const AnswerStarted = z.strictObject({
   /** The decision's id. */
   event_id: Id,
   /** The HTTP status of the runtime's answer. */
-  status: z.int().nonnegative(),
+  status: z.int().min(100).max(599),
 });
 
 const RecordV1 = z.discriminatedUnion('type', [

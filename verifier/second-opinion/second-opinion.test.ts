@@ -106,6 +106,7 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
       { ...place, ...anAnswerStarted(id) },
       { ...place, ...anAnswerStarted(id), status: null },
       { ...place, ...anAnswerStarted(id), more: 1 },
+      ...[99, 100, 599, 600].map((status) => ({ ...place, ...anAnswerStarted(id), status })),
     ];
     const program = [
       'import json, sys',
@@ -122,7 +123,10 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
       encoding: 'utf8',
     });
     expect(stderr).toBe('');
-    const taken = [true, true, false, false, true, false, false];
+    const taken = [
+      ...[true, true, false, false, true, false, false],
+      ...[false, true, true, false],
+    ];
     expect(JSON.parse(stdout)).toEqual(taken);
     expect(records.map((record) => LedgerRecord.safeParse(record).success)).toEqual(taken);
   });

@@ -127,6 +127,8 @@ export function recordAnswerStarted(
   status: number,
   deps: Pick<OutcomeDeps, 'ledger' | 'writes' | 'now' | 'findRevision'>,
 ): void {
+  // HTTP knows no other, and no reader of the ledger takes it.
+  if (status < 100 || status > 599) return;
   const now = deps.now();
   const written = deps.ledger.append(tenantId, {
     type: 'answer_started',

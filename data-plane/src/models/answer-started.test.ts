@@ -98,6 +98,24 @@ it.each([
   expect(await typesUntil('outcome')).toEqual(['decision', 'outcome']);
 });
 
+it('an answer of a status that HTTP does not know passes without such a record', async () => {
+  const odd = createServer((_, response) => {
+    response.writeHead(700, { 'content-type': 'application/x-ndjson' });
+    response.end('{"done":true}\n');
+  });
+  await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
+  const { port } = odd.address() as AddressInfo;
+  plane = await startTestPlane({ config: { localModelUrl: `http://127.0.0.1:${port}` } });
+  bearer = plane.addAgent().bearer();
+  const response = await chat('small', true);
+  expect({ status: response.status, text: await response.text() }).toEqual({
+    ...{ status: 700, text: '{"done":true}\n' },
+  });
+  expect(await typesUntil('outcome')).toEqual(['decision', 'outcome']);
+  odd.closeAllConnections();
+  odd.close();
+});
+
 it.each([
   ['text/event-stream; charset=utf-8', 'data: {"error":{"message":"busy"}}\n\n'],
   ['Application/X-NDJSON', '{"error":"busy"}\n'],
