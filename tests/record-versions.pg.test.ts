@@ -109,7 +109,8 @@ it('calls that a rate limit refused are stored and verified, and are no events',
 
 it('a model’s answer that begins is stored and verified, and is part of its call’s event', async () => {
   plane.boot();
-  const [decision, stranger] = [aDecision({ agent_id }), aDecision({ agent_id })];
+  const model = { name: 'm', has_system_prompt: false, has_tools: false, message_count: 1 };
+  const [decision, stranger] = [aDecision({ agent_id, model }), aDecision({ agent_id, model })];
   plane.append(decision);
   plane.append(anAnswerStarted(decision.id, { status: 503 }));
   plane.append(stranger);

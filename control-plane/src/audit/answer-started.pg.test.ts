@@ -79,6 +79,48 @@ describe('the list', () => {
   });
 });
 
+/** Both are asked, so that neither believes more than the other. */
+describe('a start that is not believed', () => {
+  it.each([
+    ['of a call that was not allowed', { policy_result: 'deny' as const }],
+    ['of a call that waits for a person', { policy_result: 'escalate' as const }],
+    ['of a call of a tool', { model: null }],
+  ])('is one %s', async (_what, over) => {
+    const { id } = one.decide(over);
+    one.writer.append(anAnswerStarted(id));
+    await one.ship();
+    expect(await one.eventOf(id)).toMatchObject({ id, model_usage: null });
+    expect(await streamed()).toMatchObject([{ id, model_usage: null }]);
+  });
+
+  it('is one that was received after the outcome', async () => {
+    const { id } = one.decide();
+    one.writer.append(anOutcome(id, { outcome: 'upstream_error' }));
+    one.writer.append(anAnswerStarted(id));
+    await one.ship();
+    one.writer.append(anAnswerStarted(id));
+    await one.ship();
+    expect(await one.eventOf(id)).toMatchObject({ outcome: 'upstream_error', model_usage: null });
+    expect(await streamed()).toMatchObject([{ id, model_usage: null }]);
+  });
+
+  it('is each but the first, however large the call and many the records', async () => {
+    const { id } = one.decide({ target: 't'.repeat(240_000) });
+    await one.ship();
+    one.writer.append(anAnswerStarted(id, { status: 201 }));
+    for (let i = 0; i < 120; i++) one.writer.append(anAnswerStarted(id, { status: 500 }));
+    await one.ship();
+    const model_usage = { status: 201, ...UNKNOWN };
+    expect(await one.eventOf(id)).toMatchObject({ id, model_usage });
+    const events = await streamed();
+    expect(events).toHaveLength(2);
+    expect(events).toMatchObject([
+      { id, model_usage: null },
+      { id, model_usage },
+    ]);
+  });
+});
+
 /** The events of calls in the stream so far, as a reader gets them who begins at the beginning. */
 async function streamed(): Promise<Record<string, unknown>[]> {
   const stream = createAuditStream({

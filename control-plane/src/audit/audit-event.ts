@@ -98,7 +98,7 @@ export type AuditEvent = z.infer<typeof AuditEvent>;
 /** The records about a call, beside its decision; null where there is none. */
 export interface AboutCall {
   outcomeBytes: Uint8Array | null;
-  /** Of a model's streamed answer. */
+  /** Of the start of a model's streamed answer, where no outcome was received before it. */
   startedBytes: Uint8Array | null;
 }
 
@@ -115,7 +115,7 @@ export function toAuditEvent(
       ...event,
       ...fromDecision(record),
       violations: violationsOf(row, record),
-      ...(started?.type === 'answer_started' ? fromStarted(started) : {}),
+      ...(started?.type === 'answer_started' && isOfModel(record) ? fromStarted(started) : {}),
       ...(outcome?.type === 'outcome' ? fromOutcome(outcome, record) : {}),
     };
   }
@@ -269,6 +269,10 @@ function fromOutcomeV2(outcome: OfVersion<OutcomeRecord, 2>) {
 }
 
 type AnswerStarted = Extract<LedgerRecord, { type: 'answer_started' }>;
+
+/** Only a call to a model that was allowed has an answer that is streamed. */
+const isOfModel = (decision: DecisionRecord) =>
+  decision.v === 2 && decision.model !== null && decision.policy_result === 'allow';
 
 function fromStarted({ status }: AnswerStarted) {
   const unknown = { input_tokens: null, output_tokens: null, finish_reason: null };

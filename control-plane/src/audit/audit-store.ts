@@ -47,8 +47,13 @@ export interface AuditStore {
   countEvents(filter: EventFilter, bound: number): Promise<number>;
   /** The records received after a position, in order of receipt, of every type. */
   readAfter(position: number, limit: number): Promise<LedgerRow[]>;
-  /** The decisions of calls, each of one stream. Those that are not there are left out. */
-  findDecisions(calls: readonly { id: string; stream: string }[]): Promise<LedgerRow[]>;
+  /**
+   * The decisions of calls whose answer starts with one of these records, by its position: where it
+   * is the first about its call, and no outcome was received before it.
+   */
+  findStarted(
+    starts: readonly { id: string; stream: string; position: number }[],
+  ): Promise<Map<number, LedgerRow>>;
   /** The newest position, 0 when nothing was ever received. */
   newestPosition(): Promise<number>;
 }
@@ -70,9 +75,8 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
         ), called AS MATERIALIZED (
           SELECT DISTINCT id AS called_id, stream AS called_by FROM e WHERE type = 'decision'
         ), said AS MATERIALIZED (
-          SELECT called_id, called_by, ${newestAbout(tenantId, 'outcome')} AS ended_bytes,
-            ${newestAbout(tenantId, 'answer_started')} AS begun_bytes
-          FROM called
+          SELECT called_id, called_by, ${newestOutcome(tenantId)} AS ended_bytes, begun_bytes
+          FROM called LEFT JOIN LATERAL ${startAbout(tenantId)} ON true
         )
         SELECT ${COLUMNS}, CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN held END AS bytes,
           CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN ended_bytes END AS outcome_bytes,
@@ -104,18 +108,23 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
         ORDER BY position LIMIT ${limit}`;
       return rows.map(toRow);
     },
-    findDecisions: async (calls) => {
-      if (calls.length === 0) return [];
-      const rows = await db.$queryRaw<RawRow[]>`
-        SELECT decided.*, ${agentUnknown(tenantId, Prisma.sql`decided.agent_id`)}
-        FROM (
-          SELECT DISTINCT * FROM unnest(${calls.map(({ id }) => id)}::uuid[],
-            ${calls.map(({ stream }) => stream)}::uuid[]) AS given (called_id, called_by)
-        ) called CROSS JOIN LATERAL (
+    findStarted: async (starts) => {
+      if (starts.length === 0) return new Map();
+      // Only a call with a start among the given ones is read: a data plane may repeat others.
+      const rows = await db.$queryRaw<(RawRow & { begun_at: bigint })[]>`
+        WITH begun AS MATERIALIZED (
+          SELECT called_id, called_by, begun_at FROM (
+            SELECT DISTINCT * FROM unnest(${starts.map(({ id }) => id)}::uuid[],
+              ${starts.map(({ stream }) => stream)}::uuid[]) AS given (called_id, called_by)
+          ) called CROSS JOIN LATERAL ${startAbout(tenantId)}
+          WHERE begun_at = ANY(${starts.map(({ position }) => position)}::bigint[])
+        )
+        SELECT decided.*, begun_at, ${agentUnknown(tenantId, Prisma.sql`decided.agent_id`)}
+        FROM begun CROSS JOIN LATERAL (
           SELECT * FROM ${recordsOf(tenantId, 'id', Prisma.sql`called_id`)} found
           WHERE type = 'decision' AND stream = called_by ORDER BY position DESC LIMIT 1
         ) decided`;
-      return rows.map(toRow);
+      return new Map(rows.map(({ begun_at, ...row }) => [Number(begun_at), toRow(row)]));
     },
     newestPosition: async () => {
       const row = await db.tenantPosition.findUnique({ where: { tenantId } });
@@ -124,10 +133,18 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
   };
 }
 
-/** The newest record of a type about a call: a scalar, null where there is none. */
-const newestAbout = (tenantId: string, type: 'outcome' | 'answer_started') => Prisma.sql`(
+/** The newest outcome of a call: a scalar, null where there is none. */
+const newestOutcome = (tenantId: string) => Prisma.sql`(
   SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
-  WHERE type = ${type} AND stream = called_by ORDER BY position DESC LIMIT 1)`;
+  WHERE type = 'outcome' AND stream = called_by ORDER BY position DESC LIMIT 1)`;
+
+/** The start of a call's answer for a FROM clause: no row where an outcome was received before. */
+const startAbout = (tenantId: string) => Prisma.sql`(
+  SELECT position AS begun_at, bytes AS begun_bytes FROM (
+    SELECT type, position, bytes
+    FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
+    WHERE type IN ('outcome', 'answer_started') AND stream = called_by ORDER BY position LIMIT 1
+  ) earliest WHERE type = 'answer_started') begins`;
 
 /** Agents are never deleted, so an agent without a row never existed. */
 const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`

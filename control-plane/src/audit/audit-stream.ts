@@ -9,12 +9,11 @@
 
 import { AppError } from '@governance/shared/errors';
 import { inTime } from '@governance/shared/in-time';
-import type { LedgerRow } from '../chain/ledger-row.ts';
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
 import type { ChangeBus } from '../platform/change-bus.ts';
 import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
 import { auditStore } from './audit-store.ts';
-import { type StreamEvent, startedCall, toStreamEvent } from './stream-event.ts';
+import { type StreamEvent, startOfAnswer, toStreamEvent } from './stream-event.ts';
 
 export interface AuditStreamDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -155,20 +154,18 @@ export function createAuditStream(deps: AuditStreamDeps): AuditStream {
   }
 
   async function readPage(scope: TenantScope, cursor: number) {
-    const { rows, decisions, isStripped } = await deps.db.inTenant(scope, async (tx) => {
+    const { rows, started, isStripped } = await deps.db.inTenant(scope, async (tx) => {
       const store = auditStore(tx);
       const found = await store.readAfter(cursor, PAGE);
       return {
         rows: found,
-        decisions: await store.findDecisions(found.flatMap((row) => startedCall(row) ?? [])),
+        started: await store.findStarted(found.flatMap((row) => startOfAnswer(row) ?? [])),
         isStripped: (await readProtectionPolicy(tx)).stripPayloadFromStream,
       };
     });
     let text = '';
     for (const row of rows) {
-      const call = startedCall(row);
-      const isOfCall = ({ id, stream }: LedgerRow) => id === call?.id && stream === call.stream;
-      const event = toStreamEvent(row, call && decisions.find(isOfCall));
+      const event = toStreamEvent(row, started.get(row.position));
       if (event) text += format(isStripped ? stripped(event) : event, row.position);
     }
     return { text, cursor: rows.at(-1)?.position ?? cursor, isFull: rows.length === PAGE };

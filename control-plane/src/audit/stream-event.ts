@@ -6,7 +6,7 @@ import type {
 } from '@governance/shared/ledger-record';
 import { ALERT_RAISED } from '../alerts/raise-alert.ts';
 import { type LedgerRow, readRecord } from '../chain/ledger-row.ts';
-import { type AboutCall, decisionEventType, toAuditEvent, violationsOf } from './audit-event.ts';
+import { decisionEventType, toAuditEvent, violationsOf } from './audit-event.ts';
 
 type StreamEventType =
   | 'tool_call'
@@ -21,23 +21,23 @@ export type StreamEvent = { event_type: StreamEventType } & Record<string, unkno
 /** The types of record that the stream shows besides decisions. */
 const SHOWN: ReadonlySet<string> = new Set(['alert', 'admin_action', 'hold_opened', 'result_held']);
 
-/** The call that a record says is being answered; undefined for other records. */
-export function startedCall({ type, stream, bytes }: LedgerRow) {
+/** What a record says about the start of a call's answer; undefined for other records. */
+export function startOfAnswer({ type, stream, position, bytes }: LedgerRow) {
   const record = type === 'answer_started' ? readRecord(bytes) : undefined;
-  return record?.type === 'answer_started' ? { id: record.event_id, stream } : undefined;
+  return record?.type === 'answer_started' ? { id: record.event_id, stream, position } : undefined;
 }
 
 /**
  * One message of the stream; undefined for records that the stream does not show.
  *
- * @param decision of the call that a record `answer_started` is about
+ * @param decision of the call whose answer this record starts, see `AuditStore.findStarted`
  */
 export function toStreamEvent(row: LedgerRow, decision?: LedgerRow): StreamEvent | undefined {
   if (row.type === 'decision') return fromCall(row);
   if (row.type === 'answer_started') {
-    // Only allowed calls are answered.
-    if (decision?.policyResult !== 'allow') return undefined;
-    return fromCall(decision, { startedBytes: row.bytes });
+    const event = decision && fromCall(decision, row.bytes);
+    // Without a usage the list does not believe the record either.
+    return event?.model_usage ? event : undefined;
   }
   if (!SHOWN.has(row.type)) return undefined;
   const record = readRecord(row.bytes);
@@ -67,8 +67,8 @@ export function toStreamEvent(row: LedgerRow, decision?: LedgerRow): StreamEvent
   return undefined;
 }
 
-function fromCall(decision: LedgerRow, about?: Partial<AboutCall>): StreamEvent {
-  const event = toAuditEvent(decision, about);
+function fromCall(decision: LedgerRow, startedBytes: Uint8Array | null = null) {
+  const event = toAuditEvent(decision, { startedBytes });
   return { ...event, event_type: decisionEventType(event.policy_result) };
 }
 

@@ -23,6 +23,8 @@ const CALLS = 4_000;
 const PAGE = 100;
 /** Some scans of all records; one for each record that is listed would be ten times as much. */
 const MOST = 8 * (CALLS + 40);
+/** A position that no call takes, since the first ones are open. */
+const STARTED_AT = 3;
 const BEGAN = Date.UTC(2026, 0, 2);
 
 interface Ledger {
@@ -137,7 +139,19 @@ const selectionOf = ({ tenantId, agentId }: Ledger) => {
 };
 
 const decisionOf = ({ tenantId, stream }: Ledger) =>
-  queryOf(tenantId, (tx) => auditStore(tx).findDecisions([{ id: idOf(2 * CALLS), stream }]));
+  queryOf(tenantId, (tx) =>
+    auditStore(tx).findStarted([{ id: idOf(2), stream, position: STARTED_AT }]),
+  );
+
+/** Appends the start of an answer to the first call, which is still open. */
+const startAnswer = ({ tenantId, stream }: Ledger) =>
+  test.superuser.query(
+    `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
+       subject_id, event_time, hash, prev_hash, bytes)
+     VALUES ($1, now(), $3, $2, 1, $3, 'answer_started', gen_random_uuid(), $4, $5,
+       repeat('a', 64), repeat('b', 64), 'c')`,
+    [tenantId, stream, STARTED_AT, idOf(2), new Date(BEGAN)],
+  );
 
 const recordOf = ({ tenantId, stream }: Ledger, column: 'id' | 'subject_id') =>
   Prisma.sql`SELECT bytes FROM ${recordsOf(tenantId, column, Prisma.sql`${idOf(2 * CALLS)}::uuid`)} r
@@ -155,13 +169,18 @@ describe('looking for records by what they are about', () => {
       await append(ledger, 20, true);
       await countRead(client, await pageOf(ledger));
       await append(ledger, 20);
+      await startAnswer(ledger);
       if (early) await test.superuser.query(early);
       await append(ledger, CALLS);
       if (early === undefined) await test.superuser.query('ANALYZE ledger_records');
 
       expect(await countRead(client, await pageOf(ledger))).toBeLessThan(MOST);
       expect(await countRead(client, await selectionOf(ledger))).toBeLessThan(MOST);
-      expect(await countRead(client, await decisionOf(ledger))).toBeLessThan(10);
+      const decision = await decisionOf(ledger);
+      expect(await countRead(client, decision)).toBeLessThan(10);
+      const { text, values } = decision;
+      const { rows } = await client.query({ text, values: [...values] });
+      expect(rows).toMatchObject([{ id: idOf(2), begun_at: `${STARTED_AT}` }]);
       for (const column of ['id', 'subject_id'] as const)
         expect(await countRead(client, recordOf(ledger, column))).toBeLessThan(10);
     });
