@@ -1,7 +1,7 @@
 /**
  * An audit event as the API shows it (specification 1, section 2): a decision joined with what is
- * recorded about it, or what an administrator did. Made from the record's bytes, since these are what was
- * hashed.
+ * recorded about it, or what an administrator did. Made from the record's bytes, since these are
+ * what was hashed.
  */
 import {
   type AdminActionRecord,

@@ -29,6 +29,8 @@ interface Found {
 }
 
 export const detectCrossSessions: Detect = async ({ tx, decisions, answers, states, now }) => {
+  const hasFindings = decisions.some(({ record }) => record.dlp_findings.length > 0);
+  if (!hasFindings && answers.length === 0) return;
   const patterns = await patternsAcrossSessions(tx);
   const found = patterns ? foundByAgent(decisions, answers, patterns) : new Map<string, Found[]>();
   if (found.size === 0) return;

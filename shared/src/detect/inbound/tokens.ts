@@ -35,7 +35,8 @@ const SPACE = 0x20;
 /** The numbers of the tokens of the passage read last, `ROWS_OF_TOKEN` each. */
 export const tokens = new Uint16Array(MAX_TOKENS * ROWS_OF_TOKEN);
 
-const mix = (hash: number, letter: number): number =>
+/** A hash with one letter more: of tokens, and of the words of wordings (passages.ts). */
+export const mix = (hash: number, letter: number): number =>
   (Math.imul(hash ^ letter, 0x01000193) + 1) | 0;
 
 function rowOf(hash: number, salt: number): number {

@@ -4,13 +4,10 @@
  */
 import { VERB_WORDS } from '../../tool-words.ts';
 import { KIND_OF } from './characters.ts';
+import { mix } from './tokens.ts';
 
 const hashOf = (word: string): number =>
-  Array.from(word).reduce(
-    (hash, letter) =>
-      (Math.imul(hash ^ (KIND_OF[letter.charCodeAt(0)] as number), 0x01000193) + 1) | 0,
-    0,
-  );
+  Array.from(word).reduce((hash, letter) => mix(hash, KIND_OF[letter.charCodeAt(0)] as number), 0);
 
 const VERBS = new Set([...VERB_WORDS.keys()].map(hashOf));
 
