@@ -22,6 +22,8 @@ export interface EraCandidate extends Omit<UpstreamSession, 'open'> {
 
 /** The revisions of MCP with sessions and `initialize`, the newest first. */
 export const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+/** Those that a server may speak: many programs still answer with the first one (ADR 111). */
+export const SERVER_REVISIONS = [...LEGACY_REVISIONS, '2024-11-05'] as const;
 /** The revision that the gateway speaks to modern servers. */
 export const MODERN_REVISION = '2026-07-28';
 
@@ -84,7 +86,7 @@ export function refusalFrom(method: string, answer: UpstreamAnswer): UpstreamFai
 
 /** The refusal of a server that names its versions. */
 export function otherVersions(supported: readonly string[]): EraRefusal {
-  const own = [MODERN_REVISION, ...LEGACY_REVISIONS].join(', ');
+  const own = [MODERN_REVISION, ...SERVER_REVISIONS].join(', ');
   const theirs = supported.slice(0, 8).join(', ').slice(0, 200);
   return new EraRefusal(`the server speaks MCP ${theirs}, the gateway ${own}`, 3);
 }

@@ -1,7 +1,7 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { zodFault } from '@governance/shared/zod-fault';
 import { z } from 'zod';
-import { LEGACY_REVISIONS, refusalFrom } from './era.ts';
+import { LEGACY_REVISIONS, otherVersions, refusalFrom, SERVER_REVISIONS } from './era.ts';
 import {
   type SendToClient,
   type ServerRequest,
@@ -44,7 +44,7 @@ export function initializeRequest({
 }
 
 const InitializeResult = z.looseObject({
-  protocolVersion: z.enum(LEGACY_REVISIONS),
+  protocolVersion: z.string(),
   capabilities: z.record(z.string(), z.unknown()),
   serverInfo: z.record(z.string(), z.unknown()),
   instructions: z.string().optional(),
@@ -58,6 +58,9 @@ export function parseInitializeAnswer(answer: UpstreamAnswer): UpstreamInfo {
     throw new UpstreamFailure('malformed', `initialize: ${zodFault(parsed.error)}`);
   }
   const { protocolVersion, capabilities, serverInfo, instructions } = parsed.data;
+  if (!SERVER_REVISIONS.some((known) => known === protocolVersion)) {
+    throw otherVersions([protocolVersion]);
+  }
   return {
     era: 'legacy',
     protocolVersion,

@@ -101,14 +101,14 @@ export function deletesStore(
   if (named.some((word) => WIPES.has(word)) && DEVICES.has(thing ?? '')) return true;
   if (thing === undefined || !ANYTHING.has(thing)) {
     const isCertain = isNamed || operation.length > 0;
-    return STORES.has(thing ?? '') || (isCertain && isPart(thing, named, args));
+    return STORES.has(thing ?? '') || (isCertain && isPart(thing, named, args, words));
   }
   return Object.keys(args).some((key) => {
     const value = args[key];
     if (typeof value !== 'string' || value.length > 100 || !isTypeName(key)) return false;
     if (KINDS.has(value.toLowerCase())) return true;
     const kind = wordsOfName(value).at(-1);
-    return STORES.has(kind ?? '') || isPart(kind, named, args);
+    return STORES.has(kind ?? '') || isPart(kind, named, args, words);
   });
 }
 
@@ -116,8 +116,9 @@ function isPart(
   thing: string | undefined,
   words: readonly string[],
   args: Readonly<Record<string, unknown>>,
+  tool: readonly string[],
 ): boolean {
-  if (thing === 'branch' && isSideBranch(args)) return false;
+  if (thing === 'branch' && isSideBranch(args, tool)) return false;
   if (thing === undefined || PARTS.has(thing)) return thing !== undefined;
   if (OF_TWO_WORDS.has(thing)) return true;
   if (!INDICES.has(thing) || words.includes('drop')) return false;
@@ -130,9 +131,9 @@ const REPOSITORIES = wordSet('repo repository project');
 const OF_DATABASE = wordSet('database db');
 
 /** Whether one branch of a git repository is named, which is not its main one. */
-function isSideBranch(args: Readonly<Record<string, unknown>>): boolean {
+function isSideBranch(args: Readonly<Record<string, unknown>>, tool: readonly string[]): boolean {
   let branch: unknown;
-  let hasRepository = false;
+  let hasRepository = tool[0] === 'git';
   for (const key of Object.keys(args)) {
     const { words, last } = readArgumentName(key);
     if (words.some((word) => OF_DATABASE.has(word))) return false;

@@ -3,7 +3,7 @@ import { wordSet } from './word-set.ts';
 
 /** Branches on which others build, and those of a database, which hold its data: `br-…`. */
 const MAIN =
-  /^(?:refs\/heads\/)?(?:main|master|trunk|dev|develop|development|staging|prod|production|stable|default|next|(?:releases?|hotfix)(?:[/-].*)?|v?\d[\w.-]*|br-.*)$/i;
+  /^(?:refs\/heads\/)?(?:(?:origin|upstream)\/)?(?:main|master|trunk|dev|develop|development|staging|prod|production|stable|default|next|(?:releases?|hotfix)(?:[/-].*)?|v?\d[\w.-]*|br-.*)$/i;
 const NAME = /^(?!refs\/(?!heads\/))(?!-)[\w./#@+-]{1,250}$/;
 
 /** Whether a name is that of one branch on which nobody builds. */
