@@ -1,11 +1,11 @@
 /**
  * `npm run eval:inbound [held-out | development | test-half | contrasts | authors | natural |
- * natural-hard | buyers | business | quoting | plain | goal | FILE]`: recall and false positives by class,
+ * natural-hard | buyers | business | quoting | plain | goal | tools | FILE]`: recall and false positives by class,
  * language and carrier, with the misses. All but the last are built in (docs/inbound-measurements.md describes
- * them); FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?}`. Also
+ * them); FILE is JSON lines `{text, kind: attack | benign, class?, language?, carrier?, isDescription?}`. Also
  * measures what reading 10 KB of plain text costs.
  */
-import { detectInjection } from '@governance/shared/detect/inbound/detector';
+import { type DetectionOptions, detectInjection } from '@governance/shared/detect/inbound/detector';
 import { developmentTexts } from './development-texts.ts';
 import { heldOutTexts } from './held-out-texts.ts';
 import {
@@ -16,6 +16,7 @@ import {
   hardNaturalTexts,
   plainTexts,
   quotingTexts,
+  toolTexts,
 } from './marked-texts.ts';
 import { buyersTexts, naturalTexts, readTestLines, type TestLine } from './natural-texts.ts';
 import { testTexts } from './texts.ts';
@@ -37,10 +38,11 @@ const SETS: Readonly<Record<string, () => TestLine[]>> = {
   quoting: quotingTexts,
   plain: plainTexts,
   goal: goalTexts,
+  tools: toolTexts,
 };
 const lines = SETS[file]?.() ?? readTestLines(file);
 const scored = lines.map((line) => {
-  const { score, findings } = detectInjection(line.text);
+  const { score, findings } = detectInjection(line.text, kindOf(line));
   const [worst] = [...findings].sort((one, other) => other.score - one.score);
   return { ...line, score, foundAs: worst?.class };
 });
@@ -80,6 +82,11 @@ function confuse(): void {
   }
 }
 
+/** Descriptions are read as such. */
+function kindOf({ isDescription }: TestLine): DetectionOptions {
+  return { kind: isDescription ? 'tool_description' : 'result' };
+}
+
 function rate(part: number, whole: number): string {
   return whole === 0 ? '–' : (part / whole).toFixed(3);
 }
@@ -106,9 +113,10 @@ function report(by: 'class' | 'language' | 'carrier'): void {
 function list(what: string, wrong: typeof scored): void {
   if (wrong.length === 0) return;
   console.log(`\n${what} (${Math.min(wrong.length, MOST_MISSES)} of ${wrong.length} shown)`);
-  for (const { text, score, class: name, language, carrier } of wrong.slice(0, MOST_MISSES)) {
+  for (const line of wrong.slice(0, MOST_MISSES)) {
+    const { text, score, class: name, language, carrier } = line;
     const labels = [name, language, carrier].filter((label) => label !== undefined).join(' ');
-    const { reasons } = detectInjection(text);
+    const { reasons } = detectInjection(text, kindOf(line));
     const start = JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
     console.log(`  ${score.toFixed(2)} ${labels} ${start} ${reasons.slice(0, 5).join('; ')}`);
   }

@@ -8,6 +8,7 @@
  * - `quoting/*.txt`: by authors who were asked for code and articles that quote whole attacks
  * - `plain/*.txt`: by authors who were asked for the short and blunt texts of an afternoon's test
  * - `goal/*.txt`: by authors who were asked for what the detector's goal names
+ * - `tools/*.txt`: by authors who were asked for what servers publish of themselves
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,9 +32,21 @@ export const plainTexts = (): TestText[] => readTexts('plain');
 
 export const goalTexts = (): TestText[] => readTexts('goal');
 
+/** What servers publish of themselves, honest and poisoned: descriptions and instructions. */
+export const toolTexts = (): TestText[] =>
+  readTexts('tools').map((text) => ({ ...text, isDescription: true }));
+
 /** @throws Error that names the file and the header of a malformed text */
 function readTexts(
-  name: 'contrasts' | 'authors' | 'natural-hard' | 'business' | 'quoting' | 'plain' | 'goal',
+  name:
+    | 'contrasts'
+    | 'authors'
+    | 'natural-hard'
+    | 'business'
+    | 'quoting'
+    | 'plain'
+    | 'goal'
+    | 'tools',
 ): TestText[] {
   const folder = join(projectRoot, 'scripts/eval-inbound', name);
   return readdirSync(folder).flatMap((file) => {

@@ -14,6 +14,8 @@ const TestLine = z.object({
   class: z.string().optional(),
   language: z.string().optional(),
   carrier: z.string().optional(),
+  /** Of a tool or parameter, or a server's instructions. */
+  isDescription: z.boolean().optional(),
 });
 export type TestLine = z.infer<typeof TestLine>;
 

@@ -7,6 +7,7 @@ export interface TestText {
   readonly class: string;
   readonly language: string;
   readonly carrier: string;
+  readonly isDescription?: boolean;
 }
 
 type Carrier = (sentence: string, before: string, after: string) => string;

@@ -10,6 +10,7 @@ export interface TrainingText {
   readonly attack?: string;
   /** Where the attack stands, if the text was written; the rest of it is ordinary. */
   readonly spans?: readonly Span[];
+  /** What a server publishes of itself: the description of a tool or parameter, its instructions. */
   readonly isDescription?: boolean;
 }
 
@@ -22,7 +23,8 @@ export interface Span {
 /** SHA-256 (hex) of the texts, their kinds, classes and spans, in order. */
 export function digestTexts(texts: readonly TrainingText[]): string {
   const digest = createHash('sha256');
-  for (const { text, kind, class: name, spans } of texts) {
+  for (const { text, kind, class: name, spans, isDescription } of texts) {
+    if (isDescription) digest.update('description\0');
     digest.update(`${kind}\0${name}\0${text}\0${JSON.stringify(spans ?? [])}\0`);
   }
   return digest.digest('hex');

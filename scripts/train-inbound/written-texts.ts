@@ -1,7 +1,7 @@
 /**
  * Attacks and ordinary texts written one by one: `written/*.txt`. A text begins with a line
  * `### attack CLASS LANGUAGE GENRE` or `### benign - LANGUAGE GENRE`; the attack within its text is
- * marked by `[[` and `]]`.
+ * marked by `[[` and `]]`. Those of the genre `tooldesc` are what a server publishes of itself.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,11 +46,12 @@ export function readWritten(content: string, name: string): WrittenText[] {
 function readRecord(record: string, file: string): TrainingText {
   const end = record.indexOf('\n');
   const header = record.slice(0, end);
-  const [kind, name] = header.split(' ');
+  const [kind, name, , genre] = header.split(' ');
+  const isDescription = genre === 'tooldesc';
   // Texts and marks alternate: every second piece is an attack.
   const pieces = record.slice(end).trim().split(MARKS);
   const text = pieces.join('');
-  if (kind === 'benign' && pieces.length === 1 && text !== '') return { text, kind };
+  if (kind === 'benign' && pieces.length === 1 && text !== '') return { text, kind, isDescription };
   const found = INBOUND_CLASSES.find((known) => known === name);
   if (kind !== 'attack' || found === undefined || pieces.length < 3 || pieces.length % 2 === 0) {
     throw new Error(`${file}: '${header}' is not of the format`);
@@ -61,5 +62,5 @@ function readRecord(record: string, file: string): TrainingText {
     at += piece.length;
     return index % 2 === 1 ? [{ start, end: at }] : [];
   });
-  return { text, kind, class: found, spans };
+  return { text, kind, class: found, spans, isDescription };
 }

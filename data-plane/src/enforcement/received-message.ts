@@ -15,6 +15,8 @@ export interface ReceivedMessage {
   readonly serverId: string;
   /** The call that it belongs to; null where a server sent it unprompted. */
   readonly call: JudgedCall | null;
+  /** Set where a server says something of itself. */
+  readonly isIntroduction?: boolean;
   /** A step that changes it puts a new part here, and its name into `replacedBy`. */
   readonly part: ReceivedPart;
   readonly replacedBy?: string;

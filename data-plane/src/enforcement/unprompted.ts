@@ -33,7 +33,12 @@ export interface Unprompted {
    *
    * @returns the inspected value; null where it is blocked
    */
-  introduce<T extends object>(caller: Caller, serverId: string, introduction: T): Promise<T | null>;
+  introduce<T extends object>(
+    caller: Caller,
+    serverId: string,
+    introduction: T,
+    kind: 'introduction' | 'question',
+  ): Promise<T | null>;
 }
 
 export interface UnpromptedDeps {
@@ -70,20 +75,21 @@ export function createUnprompted(inspect: Inspect, deps: UnpromptedDeps): Unprom
         end: () => stream.end(),
       };
     },
-    async introduce<T extends object>(caller: Caller, serverId: string, value: T) {
+    async introduce(caller, serverId, value, kind) {
       const part = { kind: 'result', raw: JSON.stringify(value), value } as const;
       const received = {
         speaker: 'server',
         caller,
         serverId,
         call: null,
+        isIntroduction: kind === 'introduction',
         part,
         carry: '',
       } as const;
       const { blocked, error, ...inspected } = await inspect(received);
       if (error !== undefined) failed(caller, serverId, blocked ?? '', error);
       if (blocked !== undefined || inspected.part.kind === 'notification') return null;
-      return inspected.part.value as T;
+      return inspected.part.value as typeof value;
     },
   };
 }

@@ -128,7 +128,7 @@ export function createAnnouncer(deps: {
     const held = new AnswerBytes(deps.room, caller);
     if (!held.hold(bytesToHold(JSON.stringify(introduction).length, true))) throw noRoomYet();
     try {
-      return await deps.enforcer.introduce(caller, serverId, introduction);
+      return await deps.enforcer.introduce(caller, serverId, introduction, 'introduction');
     } finally {
       held.release();
     }

@@ -83,7 +83,7 @@ export function bindClient(client: AskedClient, serverId: string, deps: Question
           return target.deliver(call, exchange);
         },
       };
-      const shown = await deps.enforcer.introduce(caller, serverId, params);
+      const shown = await deps.enforcer.introduce(caller, serverId, params, 'question');
       if (shown === null) return errorText(id, RPC_ERRORS.INTERNAL, REFUSED);
       const question = askOf(serverId, method, shown);
       return replyText(id, await deps.enforcer.call(caller, question, destination, exchange));

@@ -214,10 +214,10 @@ function* detect(received: ReceivedMessage, detector: Detector): Portioned<Inbou
   return findings;
 }
 
-function kindOf({ part, call }: ReceivedMessage): TextKind {
+function kindOf({ part, call, isIntroduction }: ReceivedMessage): TextKind {
   if (part.kind === 'error') return 'error';
   if (part.kind === 'notification') return 'other';
-  if (call === null) return 'question';
+  if (call === null) return isIntroduction ? 'tool_description' : 'question';
   if (call.ask.method === 'prompts/get') return 'prompt';
   return call.ask.method === TOOL_CALL || call.ask.method === 'resources/read' ? 'result' : 'other';
 }
@@ -294,6 +294,9 @@ function* scanAround(
   return { findings, isClean: action === 'pass' };
 }
 
+/** Lists of what the server itself offers; of resources it may repeat others' titles. */
+const DESCRIBED = new Set(['tools', 'prompts']);
+
 /** Scans a list by its items. Items that would be replaced elsewhere are removed. */
 function* scanList(
   received: ReceivedMessage,
@@ -305,7 +308,7 @@ function* scanList(
     received.part.kind === 'result' && isObject(received.part.value) ? received.part.value : {};
   const { [member]: listed, ...others } = value;
   const items = Array.isArray(listed) ? listed : [];
-  const kind = member === 'tools' ? 'tool_description' : 'other';
+  const kind = DESCRIBED.has(member) ? 'tool_description' : 'other';
   const told = new Map<string, ServersItems & { action: 'passed' | 'substituted' | 'blocked' }>();
   const trusts = new Map<string, SourceTrust>();
   const all: InboundFinding[] = [];
