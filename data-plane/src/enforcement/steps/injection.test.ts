@@ -1,6 +1,7 @@
 /** The step with a detector of marks, so that each severity can be had: `[low]`, `[high]` … */
 import type { BundleSettings } from '@governance/shared/bundle-format';
 import type { InboundFinding } from '@governance/shared/detect/findings';
+import type { TextKind } from '@governance/shared/detect/inbound/detector';
 import { atOnce, type Portioned } from '@governance/shared/detect/portions';
 import { uuidv7 } from '@governance/shared/ids';
 import {
@@ -16,6 +17,8 @@ import { createItemScanner } from '../inbound/item-scanner.ts';
 import type { ReceivedMessage, ReceivedPart } from '../received-message.ts';
 import { type InjectionDeps, scanForInjection } from './injection.ts';
 
+/** As what each value was read. */
+const readAs: (TextKind | undefined)[] = [];
 const detector: Detector = {
   inText(text) {
     const findings = Severity.options.flatMap((severity) => {
@@ -27,6 +30,7 @@ const detector: Detector = {
     return { score: findings.length > 0 ? 0.7 : 0, findings, reasons: [] };
   },
   *inValue(value, options) {
+    readAs.push(options?.kind);
     const found: InboundFinding[] = [];
     const walk = (part: unknown, place: string) => {
       if (typeof part === 'string') {
@@ -50,6 +54,7 @@ interface Case {
   actions?: Partial<Record<'low' | 'medium' | 'high' | 'critical', InboundAction>>;
   carry?: string;
   isOwnAccord?: boolean;
+  isIntroduction?: boolean;
   speaker?: ReceivedMessage['speaker'];
 }
 
@@ -80,6 +85,7 @@ function run(part: ReceivedPart, options: Case = {}) {
     caller: { tenantId: 't', agent: { id: 'agent-1' } },
     serverId,
     call: options.isOwnAccord ? null : call,
+    isIntroduction: options.isIntroduction,
     part,
     carry,
   } as unknown as ReceivedMessage;
@@ -273,6 +279,23 @@ it('blocks what asks the client for something, and keeps its findings for the re
   expect(received.findings?.inbound).toHaveLength(1);
   const introduced = run(result({ instructions: '[high]' }), { isOwnAccord: true });
   expect(introduced.verdict.kind).toBe('deny');
+});
+
+it('reads what a server says of itself as descriptions, and nothing else', () => {
+  const kindOf = (value: Record<string, unknown>, options: Case) => {
+    readAs.length = 0;
+    run(result(value), options);
+    return readAs[0];
+  };
+  const introduced = { isOwnAccord: true, isIntroduction: true };
+  expect(kindOf({ instructions: 'use a, then b' }, introduced)).toBe('tool_description');
+  expect(kindOf({ message: 'your name?' }, { isOwnAccord: true })).toBe('question');
+  const listed = (member: string) =>
+    kindOf({ [member]: [{ name: 'a' }] }, { method: `${member}/list` });
+  expect(listed('tools')).toBe('tool_description');
+  expect(listed('prompts')).toBe('tool_description');
+  expect(listed('resources')).toBe('other');
+  expect(kindOf({ content: [] }, {})).toBe('result');
 });
 
 it('finds what is split over two parts of a stream, once', () => {
