@@ -229,9 +229,11 @@ const AnswerStarted = z.strictObject({
   type: z.literal('answer_started'),
   /** The decision's id. */
   event_id: Id,
-  /** The HTTP status of the runtime's answer. */
-  status: z.int().min(100).max(599),
+  /** The HTTP status of the runtime's answer. Some that HTTP does not know were written, and stay. */
+  status: z.int().nonnegative(),
 });
+
+export const HttpStatus = z.int().min(100).max(599);
 
 const RecordV1 = z.discriminatedUnion('type', [
   EpochStartV1,
@@ -276,7 +278,10 @@ const CHAIN_FIELDS = {
   prev_hash: true,
 } as const;
 
-/** A writer checks records with it: nothing is chained that a reader would refuse. */
+/**
+ * A writer checks records with it: nothing is chained that a reader would refuse. It may take less
+ * than readers do.
+ */
 export const UnchainedRecord = z.discriminatedUnion('type', [
   EpochStart.omit(CHAIN_FIELDS),
   Decision.omit(CHAIN_FIELDS),
@@ -287,7 +292,7 @@ export const UnchainedRecord = z.discriminatedUnion('type', [
   HoldResolved.omit(CHAIN_FIELDS),
   RateLimited.omit(CHAIN_FIELDS),
   ResultHeld.omit(CHAIN_FIELDS),
-  AnswerStarted.omit(CHAIN_FIELDS),
+  AnswerStarted.omit(CHAIN_FIELDS).extend({ status: HttpStatus }),
 ]);
 /** A record as its author hands it to the ledger, before it has a position in the chain. */
 export type UnchainedRecord = z.infer<typeof UnchainedRecord>;

@@ -239,7 +239,7 @@ _RATE_LIMITED: dict[str, Form] = {
     "risk_tier": _risk,
 }
 
-_ANSWER_STARTED: dict[str, Form] = {"event_id": _id, "status": integer(100, 599)}
+_ANSWER_STARTED: dict[str, Form] = {"event_id": _id, "status": COUNT}
 
 _TYPES: dict[int, dict[str, dict[str, Form]]] = {
     1: {

@@ -106,7 +106,7 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
       { ...place, ...anAnswerStarted(id) },
       { ...place, ...anAnswerStarted(id), status: null },
       { ...place, ...anAnswerStarted(id), more: 1 },
-      ...[99, 100, 599, 600].map((status) => ({ ...place, ...anAnswerStarted(id), status })),
+      ...[-1, 0, 99, 700, 200.5].map((status) => ({ ...place, ...anAnswerStarted(id), status })),
     ];
     const program = [
       'import json, sys',
@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
     expect(stderr).toBe('');
     const taken = [
       ...[true, true, false, false, true, false, false],
-      ...[false, true, true, false],
+      ...[false, true, true, true, false],
     ];
     expect(JSON.parse(stdout)).toEqual(taken);
     expect(records.map((record) => LedgerRecord.safeParse(record).success)).toEqual(taken);

@@ -114,6 +114,19 @@ export const GOOD_PACKAGES: readonly GoodPackage[] = [
       return { bytes, anchor: tenant.anchor(PINNED) };
     },
   },
+  {
+    // Version 2 took such a record once, so that it stays valid.
+    name: 'with the start of an answer whose status HTTP does not know',
+    make: () => {
+      const { tenant, one } = aFullStory();
+      const model = { name: 'm', has_system_prompt: false, has_tools: false, message_count: 1 };
+      const id = tenant.decide(one, { model });
+      one.add({ type: 'answer_started', bundle_revision: 7, event_id: id, status: 700 });
+      one.ship();
+      const bytes = aPacked(tenant, { anchorSizes: [PINNED] });
+      return { bytes, anchor: tenant.anchor(PINNED) };
+    },
+  },
   { name: 'selective with causes', make: packed(SELECTIVE) },
   { name: 'volume 1 of 2', make: volume(1) },
   { name: 'volume 2 of 2', make: volume(2) },

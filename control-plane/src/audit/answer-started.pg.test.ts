@@ -104,6 +104,16 @@ describe('a start that is not believed', () => {
     expect(await streamed()).toMatchObject([{ id, model_usage: null }]);
   });
 
+  it.each([99, 700])('is one with the status %d, which is valid all the same', async (status) => {
+    const { id } = one.decide();
+    one.writer.append(anAnswerStarted(id, { status }));
+    await one.ship();
+    expect(await one.eventOf(id)).toMatchObject({ id, model_usage: null });
+    expect(await streamed()).toMatchObject([{ id, model_usage: null }]);
+    const verified = await call('/api/v1/audit/verify?fresh=true', { token: one.token });
+    expect(verified.json()).toMatchObject({ valid: true, records_quarantined: 0 });
+  });
+
   it('is each but the first, however large the call and many the records', async () => {
     const { id } = one.decide({ target: 't'.repeat(240_000) });
     await one.ship();

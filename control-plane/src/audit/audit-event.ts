@@ -6,6 +6,7 @@
 import {
   type AdminActionRecord,
   type DecisionRecord,
+  HttpStatus,
   type LedgerRecord,
   type OutcomeRecord,
   PolicyResult,
@@ -274,9 +275,11 @@ type AnswerStarted = Extract<LedgerRecord, { type: 'answer_started' }>;
 const isOfModel = (decision: DecisionRecord) =>
   decision.v === 2 && decision.model !== null && decision.policy_result === 'allow';
 
-function fromStarted({ status }: AnswerStarted) {
+function fromStarted({ status }: AnswerStarted): Partial<AuditEvent> {
+  // Records have a status that is none: it was written once, and a data plane may lie.
+  if (!HttpStatus.safeParse(status).success) return {};
   const unknown = { input_tokens: null, output_tokens: null, finish_reason: null };
-  return { model_usage: { status, ...unknown } } satisfies Partial<AuditEvent>;
+  return { model_usage: { status, ...unknown } };
 }
 
 function fromAdminAction(record: AdminActionRecord) {

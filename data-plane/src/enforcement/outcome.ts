@@ -1,7 +1,11 @@
 /** Step 6, last part: records the outcome of an allowed call. */
 import { uuidv7 } from '@governance/shared/ids';
 import { isoTime } from '@governance/shared/iso-time';
-import type { OutcomeRecord, UnchainedRecord } from '@governance/shared/ledger-record';
+import {
+  HttpStatus,
+  type OutcomeRecord,
+  type UnchainedRecord,
+} from '@governance/shared/ledger-record';
 import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
 import type { UpstreamFailureKind } from '../upstream/upstream.ts';
@@ -127,8 +131,8 @@ export function recordAnswerStarted(
   status: number,
   deps: Pick<OutcomeDeps, 'ledger' | 'writes' | 'now' | 'findRevision'>,
 ): void {
-  // HTTP knows no other, and no reader of the ledger takes it.
-  if (status < 100 || status > 599) return;
+  // The ledger takes no other. The outcome has it all the same.
+  if (!HttpStatus.safeParse(status).success) return;
   const now = deps.now();
   const written = deps.ledger.append(tenantId, {
     type: 'answer_started',
