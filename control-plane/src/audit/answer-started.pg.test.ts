@@ -1,6 +1,6 @@
 /** A model streams its answer: its event has the status at once, in the list and in the stream. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { anAnswerStarted, anOutcome } from '../../../tests/support/a-data-plane.ts';
+import { aDecision, anAnswerStarted, anOutcome } from '../../../tests/support/a-data-plane.ts';
 import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
 import { createEvidenceExports } from '../../../tests/support/evidence-exports.ts';
 import { createEvidenceReader } from '../../../tests/support/evidence-reader.ts';
@@ -17,6 +17,7 @@ const exports = createEvidenceExports(cp, { from: at(-HOUR), to: at(HOUR) });
 const reader = createEvidenceReader();
 
 const model = { name: 'm', has_system_prompt: false, has_tools: false, message_count: 1 };
+const ofModel = { model, mcp_server: 'localmodel-proxy' };
 const UNKNOWN = { input_tokens: null, output_tokens: null, finish_reason: null };
 const STARTED = { status: 200, ...UNKNOWN };
 
@@ -31,14 +32,16 @@ async function aPlane() {
   const body = { name: 'a', agent_type: 't', owner: 'o', description: '' };
   const agent_id: string = (await call('/api/v1/agents', { token, body })).json().id;
   const shipping = await aShippingPlane(cp, admin);
+  const eventsOf = async (id: string) => {
+    const { events } = (await call('/api/v1/audit/events', { token })).json();
+    return events.filter((event: { id: string }) => event.id === id);
+  };
   return {
     ...{ ...shipping, token, scope, agent_id },
     decide: (over: Parameters<typeof shipping.decide>[0] = {}) =>
-      shipping.decide({ agent_id, model, mcp_server: 'localmodel-proxy', ...over }),
-    eventOf: async (id: string) => {
-      const { events } = (await call('/api/v1/audit/events', { token })).json();
-      return events.find((event: { id: string }) => event.id === id);
-    },
+      shipping.decide({ agent_id, ...ofModel, ...over }),
+    eventOf: async (id: string) => (await eventsOf(id))[0],
+    eventsOf,
   };
 }
 
@@ -102,6 +105,29 @@ describe('a start that is not believed', () => {
     await one.ship();
     expect(await one.eventOf(id)).toMatchObject({ outcome: 'upstream_error', model_usage: null });
     expect(await streamed()).toMatchObject([{ id, model_usage: null }]);
+  });
+
+  it('is one that was received before its decision', async () => {
+    const late = aDecision({ agent_id: one.agent_id, bundle_revision: one.revision, ...ofModel });
+    one.writer.append(anAnswerStarted(late.id));
+    await one.ship();
+    one.writer.append(late);
+    await one.ship();
+    one.writer.append(anAnswerStarted(late.id));
+    await one.ship();
+    expect(await one.eventOf(late.id)).toMatchObject({ id: late.id, model_usage: null });
+    expect(await streamed()).toMatchObject([{ id: late.id, model_usage: null }]);
+  });
+
+  it('is one of another decision with the same id, which was received before it', async () => {
+    const { id } = one.decide({ model: null });
+    one.writer.append(anAnswerStarted(id));
+    await one.ship();
+    one.decide({ id });
+    await one.ship();
+    const unknown = { id, model_usage: null };
+    expect(await one.eventsOf(id)).toMatchObject([unknown, unknown]);
+    expect(await streamed()).toMatchObject([unknown, unknown]);
   });
 
   it.each([99, 700])('is one with the status %d, which is valid all the same', async (status) => {

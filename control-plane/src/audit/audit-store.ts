@@ -49,7 +49,7 @@ export interface AuditStore {
   readAfter(position: number, limit: number): Promise<LedgerRow[]>;
   /**
    * The decisions of calls whose answer starts with one of these records, by its position: where it
-   * is the first about its call, and no outcome was received before it.
+   * is the first about its call, and was received after the decision and before any outcome.
    */
   findStarted(
     starts: readonly { id: string; stream: string; position: number }[],
@@ -75,12 +75,14 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
         ), called AS MATERIALIZED (
           SELECT DISTINCT id AS called_id, stream AS called_by FROM e WHERE type = 'decision'
         ), said AS MATERIALIZED (
-          SELECT called_id, called_by, ${newestOutcome(tenantId)} AS ended_bytes, begun_bytes
+          SELECT called_id, called_by, ${newestOutcome(tenantId)} AS ended_bytes,
+            begun_at, begun_bytes
           FROM called LEFT JOIN LATERAL ${startAbout(tenantId)} ON true
         )
         SELECT ${COLUMNS}, CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN held END AS bytes,
           CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN ended_bytes END AS outcome_bytes,
-          CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN begun_bytes END AS started_bytes,
+          CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} AND position < begun_at THEN begun_bytes END
+            AS started_bytes,
           ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
         FROM e LEFT JOIN said ON type = 'decision' AND called_id = id AND called_by = stream
         ORDER BY event_time DESC, position DESC`;
@@ -122,7 +124,8 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
         SELECT decided.*, begun_at, ${agentUnknown(tenantId, Prisma.sql`decided.agent_id`)}
         FROM begun CROSS JOIN LATERAL (
           SELECT * FROM ${recordsOf(tenantId, 'id', Prisma.sql`called_id`)} found
-          WHERE type = 'decision' AND stream = called_by ORDER BY position DESC LIMIT 1
+          WHERE type = 'decision' AND stream = called_by AND position < begun_at
+          ORDER BY position DESC LIMIT 1
         ) decided`;
       return new Map(rows.map(({ begun_at, ...row }) => [Number(begun_at), toRow(row)]));
     },
