@@ -1,3 +1,4 @@
+import { isWithin } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';
@@ -19,7 +20,8 @@ export function createRaiseAlert(deps: {
   return (tenantId, alert) => {
     const now = deps.now();
     const key = `${tenantId} ${alert.dedupe_key}`;
-    if ((raised.get(key) ?? Number.NEGATIVE_INFINITY) + REPEAT_MS > now) return;
+    const last = raised.get(key);
+    if (last !== undefined && isWithin(last, REPEAT_MS, now)) return;
     raised.set(key, now);
     const write = deps.ledger.append(tenantId, createAlertRecord(alert, now));
     deps.writes.track(`${alert.alert_type} of tenant ${tenantId}`, write);
