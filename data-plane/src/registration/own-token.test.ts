@@ -10,16 +10,18 @@ const DEPLOYMENT = '01890000-0000-7000-8000-00000000000b';
 
 let dataDir: string;
 let ownToken: OwnToken;
+let time: number;
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'own-token-'));
+  time = 1_000;
   const say = () => undefined;
   ownToken = createOwnToken({
     core: { noteToken: () => undefined },
     tokens: loadDeploymentTokens(dataDir),
     root: 'root-token',
     log: { info: say, warn: say, error: say },
-    now: () => 1_000,
+    now: () => time,
   });
   ownToken.keep(TENANT, DEPLOYMENT, { token: 'first', expires_at: null });
 });
@@ -35,7 +37,7 @@ it('what is said about another token changes nothing', () => {
 });
 
 it('only a statement of after the refusal lifts it', () => {
-  expect(ownToken.vouched(2_000)).toBe(false);
+  expect(ownToken.vouched(999)).toBe(false);
   ownToken.refuse('first');
   expect(ownToken.vouched(1_000)).toBe(false);
   expect(ownToken.isRefused).toBe(true);
@@ -50,5 +52,16 @@ it('a new token is not refused with the one before it', () => {
   ownToken.renewed(current, { token: 'second', expires_at: null });
   expect(ownToken).toMatchObject({ isRefused: false, renewals: 1, current: { token: 'second' } });
   expect(ownToken.refuse('first')).toBe(false);
+  expect(ownToken.isRefused).toBe(false);
+});
+
+it('a refusal by a clock that was ahead is lifted by the next statement, and by none of before', () => {
+  const day = 86_400_000;
+  time += day;
+  expect(ownToken.vouched(900)).toBe(false);
+  ownToken.refuse('first');
+  time -= day;
+  expect(ownToken.vouched(900)).toBe(false);
+  expect(ownToken.vouched(901)).toBe(true);
   expect(ownToken.isRefused).toBe(false);
 });

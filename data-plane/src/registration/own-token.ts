@@ -39,6 +39,9 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
   let current: TokenInUse | null = null;
   let isRefused = false;
   let refusedAt = 0;
+  /** The newest statement, and the newest before the refusal. */
+  let newest = Number.NEGATIVE_INFINITY;
+  let newestBefore = newest;
   let renewals = 0;
 
   function use(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
@@ -98,6 +101,7 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
       if (isRefused || token !== current?.token) return false;
       isRefused = true;
       refusedAt = now();
+      newestBefore = newest;
       return true;
     },
     /**
@@ -106,7 +110,10 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
      * @returns whether that is news: one from before the refusal may be replayed
      */
     vouched: (stated: number): boolean => {
-      if (!isRefused || stated <= refusedAt) return false;
+      newest = Math.max(newest, stated);
+      if (!isRefused || stated <= newestBefore) return false;
+      // Refused later than now: by a clock that was put back since.
+      if (stated <= refusedAt && refusedAt <= now()) return false;
       isRefused = false;
       return true;
     },
