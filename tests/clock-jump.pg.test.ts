@@ -1,8 +1,12 @@
 /**
  * A control plane whose machine's clock shows another year for a moment: what ends with its time
- * ends only by a clock that has shown it for ten minutes, since nothing brings it back.
+ * ends only by a clock that has shown it for ten minutes, since nothing brings it back. Once the
+ * clock is put back, nothing waits for the time that it showed.
  */
+import { claimAlerts } from '@governance/control-plane/alerts/delivery-store';
+import { raiseAlert } from '@governance/control-plane/alerts/raise-alert';
 import { dataPlanesFeature } from '@governance/control-plane/data-planes/data-planes-feature';
+import { dispositionsFeature } from '@governance/control-plane/dispositions/dispositions-feature';
 import { evidenceFeature } from '@governance/control-plane/evidence/evidence-feature';
 import { exceptionsFeature } from '@governance/control-plane/exceptions/exceptions-feature';
 import { rateLimitsFeature } from '@governance/control-plane/rate-limits/rate-limits-feature';
@@ -10,16 +14,21 @@ import { replaysFeature } from '@governance/control-plane/replays/replays-featur
 import { workflowsFeature } from '@governance/control-plane/workflows/workflows-feature';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { aDataPlane, aDecision } from './support/a-data-plane.ts';
 import { aPayload } from './support/a-payload.ts';
 import { aRegistration } from './support/a-registration.ts';
+import { anAgent } from './support/an-agent.ts';
 import { testControlPlane } from './support/test-control-plane.ts';
 
 const { call, aTenantAdmin, controlPlane, test } = await testControlPlane();
 
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 86_400_000;
 const core = { ...controlPlane, registry: new Registry() };
 const ENDINGS = [
   dataPlanesFeature,
+  dispositionsFeature,
   evidenceFeature,
   exceptionsFeature,
   rateLimitsFeature,
@@ -97,4 +106,105 @@ it('ends nothing for good', async () => {
     [scope.tenantId],
   );
   expect(rows).toEqual([{ packages: 1 }]);
+});
+
+/** A tenant whose agent sends an IBAN in one session each. */
+async function anAgentThatLeaks() {
+  const { token, scope } = await aTenantAdmin();
+  const agent_id = (await anAgent(test, scope)).id;
+  const plane = await aDataPlane(test, scope);
+  plane.boot();
+  let shipped = 0;
+  const leak = async (...sessions: string[]): Promise<void> => {
+    for (const session_id of sessions)
+      plane.append(
+        aDecision({
+          ...{ timestamp: new Date().toISOString(), agent_id, session_id, dlp_action: 'warned' },
+          dlp_findings_count: 1,
+          dlp_findings: [{ pattern: 'iban', severity: 'high', place: '/a', length: 20 }],
+        }),
+      );
+    const batch = plane.batch(shipped);
+    shipped = plane.records.length;
+    await controlPlane.ingest.ingestBatch(scope.tenantId, plane.deploymentId, batch);
+    await runEndings();
+  };
+  const countAlerts = async (): Promise<number> => {
+    const { rows } = await test.superuser.query(
+      `SELECT count(*)::int AS raised FROM alerts
+       WHERE tenant_id = $1 AND alert_type = 'DLP_CROSS_SESSION'`,
+      [scope.tenantId],
+    );
+    return rows[0].raised;
+  };
+  const resolveAll = () =>
+    test.superuser.query(
+      "UPDATE alerts SET status = 'resolved', dedupe_key = NULL WHERE tenant_id = $1",
+      [scope.tenantId],
+    );
+  return { token, scope, leak, countAlerts, resolveAll };
+}
+
+it('forgets nothing that detectors have seen', async () => {
+  const { leak, countAlerts } = await anAgentThatLeaks();
+  await leak('1', '2');
+  vi.setSystemTime(Date.now() + 2 * DAY);
+  await leak('ahead');
+  vi.setSystemTime(Date.now() - 2 * DAY);
+  expect(await countAlerts()).toBe(0);
+  await leak('3');
+  expect(await countAlerts()).toBe(1);
+});
+
+it('raises an alert again once the clock is put back', async () => {
+  const { leak, countAlerts, resolveAll } = await anAgentThatLeaks();
+  vi.setSystemTime(Date.now() + DAY);
+  await leak('1', '2', '3');
+  await resolveAll();
+  vi.setSystemTime(Date.now() - DAY);
+  await leak('4', '5', '6');
+  expect(await countAlerts()).toBe(2);
+  await resolveAll();
+  await leak('7', '8', '9');
+  expect(await countAlerts()).toBe(2);
+});
+
+it('posts alerts again once the clock is put back, and not before the pause is over', async () => {
+  const { scope } = await aTenantAdmin();
+  const claim = () =>
+    controlPlane.db.inTenant(scope, async (tx) => {
+      const { alerts } = await claimAlerts(tx, { severities: ['high'], now: new Date() });
+      return alerts.map(({ attempt }) => attempt);
+    });
+  await controlPlane.db.inTenant(scope, (tx) =>
+    raiseAlert(tx, {
+      ...{ alertType: 'CHAIN_BREAK', severity: 'high', agentId: null, title: 'a', details: {} },
+      ...{ dedupeKey: null, now: new Date() },
+    }),
+  );
+  vi.setSystemTime(Date.now() + DAY / 2);
+  expect(await claim()).toEqual([1]);
+  // Another process whose clock is a little behind.
+  vi.setSystemTime(Date.now() - MINUTE);
+  expect(await claim()).toEqual([]);
+  vi.setSystemTime(Date.now() - DAY / 2);
+  expect(await claim()).toEqual([2]);
+  expect(await claim()).toEqual([]);
+});
+
+it('hands out a new position of the log once the clock is put back', async () => {
+  const { token, scope, leak } = await anAgentThatLeaks();
+  const sizeOfAnchor = async (): Promise<number> =>
+    (await call('/api/v1/evidence/trust-anchor', { token })).json().log.size;
+  await leak('1');
+  vi.setSystemTime(Date.now() + HOUR);
+  const before = await sizeOfAnchor();
+  vi.setSystemTime(Date.now() - HOUR);
+  await leak('2');
+  const { rows } = await test.superuser.query(
+    'SELECT max(size)::int AS size FROM log_heads WHERE tenant_id = $1',
+    [scope.tenantId],
+  );
+  expect(rows[0].size).toBeGreaterThan(before);
+  expect(await sizeOfAnchor()).toBe(rows[0].size);
 });

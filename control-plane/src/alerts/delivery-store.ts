@@ -1,4 +1,5 @@
 /** The queue of alerts to post: open alerts that were not delivered. */
+import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
 import type { Severity } from '@governance/shared/ledger-record';
 import type { Alert, Prisma } from '../platform/generated/client.ts';
 import { type Page, rowsOf } from '../platform/page.ts';
@@ -16,6 +17,8 @@ export interface DueAlert {
 const FIRST_RETRY_SECONDS = 10;
 const BATCH = 20;
 const GIVE_UP_AFTER = `${GIVE_UP_MS / 1000} seconds`;
+/** An attempt that is further ahead was planned before the clock was put back. */
+const CLOCK_JUMP = `${CLOCK_JUMP_MS / 1000} seconds`;
 
 /**
  * Claims alerts to post, each until its next attempt, so that two replicas do not post the same one
@@ -34,7 +37,8 @@ export async function claimAlerts(
     WHERE tenant_id = ${tenantId}::uuid AND id IN (
       SELECT id FROM alerts
       WHERE tenant_id = ${tenantId}::uuid AND delivered_at IS NULL AND status = 'open'
-        AND deliver_after <= ${now}::timestamptz
+        AND (deliver_after <= ${now}::timestamptz OR
+          coalesce(attempted_at, deliver_after) > ${now}::timestamptz + ${CLOCK_JUMP}::interval)
         AND deliver_after > ${now}::timestamptz - ${GIVE_UP_AFTER}::interval
         AND delivery_attempts < ${MAX_ATTEMPTS} AND severity = ANY (${severities}::text[])
       ORDER BY deliver_after LIMIT ${BATCH} FOR UPDATE SKIP LOCKED

@@ -2,6 +2,7 @@
  * The state of a tenant's detectors between two runs: counts, and when an alert was raised, so that
  * neither a restart nor another replica reports the same again.
  */
+import { isWithin } from '@governance/shared/durations';
 import { type NewAlert, raiseAlert } from '../alerts/raise-alert.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
@@ -87,7 +88,7 @@ export function detectorStates(tx: TenantTransaction, now: Date): DetectorStates
     itemsOf: (key) => [...itemsOf(key).values()],
     raise: async (key, coolDownMs, alert) => {
       const state = of(key);
-      if (state.alertedAt !== null && now.getTime() - state.alertedAt < coolDownMs) return;
+      if (state.alertedAt !== null && isWithin(state.alertedAt, coolDownMs, now.getTime())) return;
       const id = await raiseAlert(tx, { ...alert, now });
       if (id !== undefined) state.alertedAt = now.getTime();
     },

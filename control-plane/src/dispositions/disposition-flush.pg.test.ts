@@ -18,7 +18,9 @@ type Decision = Partial<Extract<UnchainedRecord, { type: 'decision' }>>;
 
 /** A run of the periodic work; each has a memory of its own, as after a restart. */
 const flush = () =>
-  createDispositionFlush({ db, now, everyMs: MINUTE }).run(new AbortController().signal);
+  createDispositionFlush({ db, now, settledNow: now, everyMs: MINUTE }).run(
+    new AbortController().signal,
+  );
 
 async function aPlane(scope: TenantScope) {
   const plane = await aDataPlane(test, scope);

@@ -38,13 +38,16 @@ export interface DispositionFlushDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   everyMs: number;
   now: () => Date;
+  /** For what cannot be undone. */
+  settledNow: () => Date;
 }
 
-export function createDispositionFlush({ db, everyMs, now }: DispositionFlushDeps): LeaderTask {
+export function createDispositionFlush(deps: DispositionFlushDeps): LeaderTask {
+  const { db, everyMs } = deps;
   const inTenant = <T>(tenantId: string, work: (tx: TenantTransaction) => Promise<T>) =>
     db.inTenant(systemScope(tenantId), work);
   async function lookAtAll(tenantId: string, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (await inTenant(tenantId, (tx) => lookAtNext(tx, now())))) {
+    while (!signal.aborted && (await inTenant(tenantId, (tx) => lookAtNext(tx, deps)))) {
       await inTenant(tenantId, keepWithinBounds);
     }
   }
@@ -57,12 +60,16 @@ export function createDispositionFlush({ db, everyMs, now }: DispositionFlushDep
 }
 
 /** @returns whether there were new records */
-async function lookAtNext(tx: TenantTransaction, now: Date): Promise<boolean> {
+async function lookAtNext(
+  tx: TenantTransaction,
+  deps: Pick<DispositionFlushDeps, 'now' | 'settledNow'>,
+): Promise<boolean> {
+  const now = deps.now();
   const reader = recordReader(tx);
   const mark = await reader.lockMark();
   const { rows, upTo } = await reader.readDecisions(mark);
   if (upTo === mark) return false;
-  await forgetOld(tx, now);
+  await forgetOld(tx, deps.settledNow());
   const decisions = await placed(tx, rows, now);
   const answers = await answersOf(tx, await reader.readAnswers(mark, upTo), now);
   if (decisions.length > 0 || answers.length > 0) {

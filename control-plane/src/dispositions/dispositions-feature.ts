@@ -6,9 +6,12 @@ export interface DispositionsCore {
   config: { dispositionFlushSeconds: number };
   db: TenantDatabase;
   now: () => Date;
+  settledNow: () => Date;
 }
 
 /** Dispositions of actions by session, and the detectors of reversals and repetition. */
-export const dispositionsFeature = ({ config, db, now }: DispositionsCore): Feature => ({
-  tasks: [createDispositionFlush({ db, now, everyMs: config.dispositionFlushSeconds * 1_000 })],
+export const dispositionsFeature = (core: DispositionsCore): Feature => ({
+  tasks: [
+    createDispositionFlush({ ...core, everyMs: core.config.dispositionFlushSeconds * 1_000 }),
+  ],
 });

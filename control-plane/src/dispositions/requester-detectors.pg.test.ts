@@ -44,7 +44,9 @@ async function told(type: string) {
     await controlPlane.ingest.ingestBatch(admin.scope.tenantId, plane.deploymentId, batch);
   }
   const { db } = controlPlane;
-  await createDispositionFlush({ db, now, everyMs: MINUTE }).run(new AbortController().signal);
+  await createDispositionFlush({ db, now, settledNow: now, everyMs: MINUTE }).run(
+    new AbortController().signal,
+  );
   const answer = await call('/api/v1/monitor/alerts', { token: admin.token });
   const all = answer.json().alerts as { id: string; alert_type: string; details: unknown }[];
   return all.filter(({ alert_type }) => alert_type === type);

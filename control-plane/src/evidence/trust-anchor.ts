@@ -3,6 +3,7 @@
  * log. Every position that was handed out is remembered, since a package must prove that its tree
  * continues it.
  */
+import { isWithin, MINUTE_MS } from '@governance/shared/durations';
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import {
@@ -23,7 +24,7 @@ import { logStore } from './log-store.ts';
  * For how long an anchor's position is reused, so that at most one position per minute is
  * remembered.
  */
-const REUSED_MS = 60_000;
+const REUSED_MS = MINUTE_MS;
 
 export interface TrustAnchorDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -98,7 +99,7 @@ async function place(
   const anchors = anchorStore(tx);
   const { epoch } = await logStore(tx).findHead();
   const last = await anchors.findNewest(epoch);
-  if (last && at.getTime() - last.issuedAt.getTime() < REUSED_MS) return last;
+  if (last && isWithin(last.issuedAt.getTime(), REUSED_MS, at.getTime())) return last;
   const checkpoint = await ensureCheckpoint(tx, key, at);
   const found = checkpoint ?? { epoch, size: 0, root: EMPTY_ROOT };
   await anchors.remember({ epoch, size: found.size, root: found.root, issuedAt: at });
