@@ -91,6 +91,13 @@ describe('a value that is sent piece by piece', () => {
     expect(assemble({ text: '456QX' })).toEqual([]);
   });
 
+  it('joins no piece of a clock that was ahead', () => {
+    now += 24 * 60 * MINUTE;
+    assemble({ text: 'BADGE123' });
+    now -= 24 * 60 * MINUTE;
+    expect(assemble({ text: '456QX' })).toEqual([]);
+  });
+
   it('keeps a piece that completes nothing for ten minutes', () => {
     assemble({ text: 'BADGE123' });
     now += 9 * MINUTE;

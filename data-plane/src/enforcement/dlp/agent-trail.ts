@@ -2,6 +2,7 @@
  * What DLP remembers of an agent's recent calls, to examine several calls together. Bounded, and
  * only in memory.
  */
+import { isWithin } from '@governance/shared/durations';
 
 /** Arguments of tools whose pieces are remembered. */
 const MAX_CHAINS = 8;
@@ -45,8 +46,7 @@ export class AgentTrail {
   /** Whether no alert was raised within the cool-down; notes one as raised now. */
   mayAlert(now: number, coolDownMs: number): boolean {
     const last = this.#alertedAt;
-    // One that lies ahead was noted before the clock was put back.
-    if (last !== undefined && last <= now && now - last < coolDownMs) return false;
+    if (last !== undefined && isWithin(last, coolDownMs, now)) return false;
     this.#alertedAt = now;
     return true;
   }
@@ -61,7 +61,7 @@ export class AgentTrail {
    */
   join(argument: string, head: string, tail: string, now: number): Joined[] {
     const known = this.#chains.get(argument) ?? [];
-    const pieces = known.filter(({ at }) => now - at <= PIECE_MS);
+    const pieces = known.filter(({ at }) => isWithin(at, PIECE_MS, now));
     const last = pieces.at(-1)?.text ?? '';
     if (pieces.length > 0 && last === tail) return [];
     const before = pieces.map(({ text }) => text).join('');
@@ -83,7 +83,7 @@ export class AgentTrail {
     const known = this.#chains.get(argument) ?? [];
     return known
       .slice(-MAX_PAIRED)
-      .filter(({ text, at }) => now - at <= PIECE_MS && text !== piece && isPairable(text))
+      .filter(({ text, at }) => isWithin(at, PIECE_MS, now) && text !== piece && isPairable(text))
       .flatMap(({ text }) => [
         { argument, text: text + piece, boundary: text.length, isPair: true as const },
         { argument, text: piece + text, boundary: piece.length, isPair: true as const },

@@ -94,6 +94,20 @@ it('suspects conditioning by five different texts within half an hour', () => {
   expect(types().filter((type) => type === 'INJECTION_CONDITIONING_SUSPECTED')).toHaveLength(1);
 });
 
+it('counts no text of a clock that was ahead towards conditioning', () => {
+  const { clock, tell, received, types } = start();
+  const pass = (length: number) =>
+    tell({
+      ...{ received: received('read'), serverId: 'up', action: 'passed' },
+      findings: [finding({ length })],
+    });
+  clock.now += 86_400_000;
+  for (const length of [1, 2, 3, 4]) pass(length);
+  clock.now -= 86_400_000;
+  pass(5);
+  expect(types()).not.toContain('INJECTION_CONDITIONING_SUSPECTED');
+});
+
 it('tells texts with many findings apart by all of them', () => {
   const { tell, received, types } = start();
   for (const length of [1, 2, 3, 4, 5]) {

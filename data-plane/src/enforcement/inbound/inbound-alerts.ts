@@ -6,7 +6,7 @@
 
 import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
-import { MINUTE_MS } from '@governance/shared/durations';
+import { isWithin, MINUTE_MS } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import { shownName } from '../call-kinds.ts';
@@ -150,7 +150,8 @@ function countPassed(
   passed.set(key, times);
   const text = findings.map((one) => `${one.class} ${one.place} ${one.length} ${one.score}`).join();
   times.set(hash('sha256', text, 'base64'), now);
-  for (const [known, at] of times) if (at <= now - CONDITIONING_WINDOW_MS) times.delete(known);
+  for (const [known, at] of times)
+    if (!isWithin(at, CONDITIONING_WINDOW_MS, now)) times.delete(known);
   const { size } = times;
   if (size >= CONDITIONING_TIMES) times.clear();
   return size;
