@@ -251,6 +251,34 @@ it('that varied waits no longer once it is approved, and waits again for the nex
   expect(one.isWaiting(PLACE, rules)).toBe(false);
 });
 
+it('that varied while the clock was ahead waits no longer than a day once it is put back', () => {
+  const one = worker();
+  const wanted = settings(digestOf(tool('0')));
+  now = START + 30 * 24 * HOUR;
+  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], null);
+  one.observe('t', 's', [tool('0')], null);
+  now = START;
+  one.observe('t', 's', [tool('0')], null);
+  expect(one.isWaiting(PLACE, wanted)).toBe(true);
+  now += 24 * HOUR;
+  expect(one.isWaiting(PLACE, wanted)).toBe(false);
+});
+
+it('that varied while the clock was ahead waits no longer once it is approved', () => {
+  const one = worker();
+  now = START + 30 * 24 * HOUR;
+  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], null);
+  one.observe('t', 's', [tool('0')], null);
+  now = START;
+  one.observe('t', 's', [tool('0')], null);
+  now += HOUR;
+  const approved = settings(digestOf(tool('0')), true, {
+    approved_at: new Date(now).toISOString(),
+  });
+  one.observe('t', 's', [tool('0')], approved);
+  expect(one.isWaiting(PLACE, approved)).toBe(false);
+});
+
 it('that varied is written down as it stays, also where its last change came soon after another', () => {
   const one = worker();
   const seen = (description: string) => one.observe('t', 's', [tool(description)], settings());

@@ -108,6 +108,7 @@ export function openPinnedTools(
   const known = new LRUCache<string, string>({ max: MAX_KNOWN });
   const unobserved = createUnobservedTools(MAX_TOOLS);
   let version = file.version();
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
   /**
    * Writes down a definition. A change of a tool that varies may be put off: that is written too,
@@ -145,10 +146,12 @@ export function openPinnedTools(
     settings: BundleSettings | null,
   ): DefinitionChange[] {
     const pins = settings === null ? undefined : pinsOf(settings);
-    // Another worker has written to the file: check everything again.
+    // Another worker has written to the file, or the clock was put back: check everything again.
     const current = file.version();
-    if (current !== version) known.clear();
+    const at = now();
+    if (current !== version || at < lookedAt) known.clear();
     version = current;
+    lookedAt = at;
     const looks = tools.flatMap((tool) => {
       const place = { tenantId, serverId, toolName: tool.name };
       return lookAt(place, tool, pins?.get(`${serverId} ${tool.name}`)) ?? [];

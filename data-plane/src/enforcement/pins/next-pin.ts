@@ -59,6 +59,23 @@ export function nextPin(
   pin: BundlePin | undefined,
   now: number,
 ): NextPin | null {
+  const next = pinAfter(row, tool, pin, now);
+  const isAhead = (time: string) => Date.parse(time) > now;
+  if (!isAhead(row.seen_at) && !isAhead(row.counted_from)) return next;
+  // The clock was put back: a tool that varies would wait until the time that it showed, whatever is
+  // approved, and changes until then would be counted as those of one day.
+  const { row: found, isReported } = next ?? { row: { ...row, put_off: 0 }, isReported: false };
+  const notLater = (time: string) => (isAhead(time) ? isoTime(now) : time);
+  const [seen_at, counted_from] = [notLater(found.seen_at), notLater(found.counted_from)];
+  return { row: { ...found, seen_at, counted_from }, isReported };
+}
+
+function pinAfter(
+  row: PinRow,
+  tool: ListedTool,
+  pin: BundlePin | undefined,
+  now: number,
+): NextPin | null {
   const { digest, members } = definitionOf(tool);
   const isSame = row.seen === digest;
   const isNewPin = pin !== undefined && pin.hash !== row.pinned;
