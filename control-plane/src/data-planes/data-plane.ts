@@ -1,4 +1,5 @@
 import type { Heartbeat } from '@governance/shared/channels';
+import { isWithin } from '@governance/shared/durations';
 
 /**
  * Whether a data plane may work. A `revoked` one may only ship its backlog. A `forked` one had two
@@ -62,7 +63,7 @@ export function statusOf(
   if (standing !== 'active') return standing;
   if (hasLostItsTokens) return 'revoked';
   if (!lastHeartbeatAt) return 'registered';
-  return now.getTime() - lastHeartbeatAt.getTime() < SILENT_AFTER_MS ? 'online' : 'silent';
+  return isWithin(lastHeartbeatAt.getTime(), SILENT_AFTER_MS, now.getTime()) ? 'online' : 'silent';
 }
 
 /** The bundle revision that it uses; undefined when it has or reports none. */

@@ -71,6 +71,23 @@ describe('a data plane that falls silent', () => {
     expect(await statuses(scope)).toEqual(['open', 'resolved']);
   });
 
+  it('is reported where its last heartbeat came while the clock was ahead', async () => {
+    const { scope, beat, pass, watch } = await setUp();
+    await watch.run(signal);
+    const day = 86_400_000;
+    time += day;
+    await beat();
+    time -= day;
+    await pass(150);
+    expect(await statuses(scope)).toEqual([]);
+    await pass(60);
+    expect(await statuses(scope)).toEqual(['open']);
+    await pass(30);
+    expect(await statuses(scope)).toEqual(['open']);
+    await pass(30, beat);
+    expect(await statuses(scope)).toEqual(['resolved']);
+  });
+
   it('is not reported again after somebody resolved it meanwhile', async () => {
     const { scope, beat, pass } = await setUp();
     await pass(180, beat);

@@ -64,6 +64,8 @@ export function createSilenceWatch({ db, now }: SilenceWatchDeps): LeaderTask {
 }
 
 const silentBefore = (at: Date) => new Date(at.getTime() - SILENT_AFTER_MS);
+/** A heartbeat of after this came before the clock was put back; `isSure` says that it was long ago. */
+const notHeardYet = (at: Date) => new Date(at.getTime() + SILENT_AFTER_MS);
 const dedupeKeyOf = (deploymentId: string) => `data-plane-silent/${deploymentId}`;
 
 /** @returns how many alerts were raised, at most `BATCH` */
@@ -76,7 +78,8 @@ async function raiseSilent(tx: TenantTransaction, at: Date): Promise<number> {
     WHERE tenant_id = ${tenantId}::uuid AND deployment_id IN (
       SELECT p.deployment_id FROM data_planes p
       WHERE p.tenant_id = ${tenantId}::uuid AND p.status = 'active'
-        AND p.silence_reported_at IS NULL AND p.last_heartbeat_at <= ${silentBefore(at)}
+        AND p.silence_reported_at IS NULL AND (p.last_heartbeat_at <= ${silentBefore(at)}
+          OR p.last_heartbeat_at >= ${notHeardYet(at)})
         AND p.deployment_id NOT IN (${withoutToken(tenantId)})
       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
     RETURNING deployment_id AS id, label, last_heartbeat_at AS "lastAt"`;
@@ -103,7 +106,8 @@ async function resolveReturned(tx: TenantTransaction, at: Date): Promise<void> {
   const returned = await tx.db.$queryRaw<{ id: string }[]>`
     UPDATE data_planes SET silence_reported_at = NULL
     WHERE tenant_id = ${tenantId}::uuid AND silence_reported_at IS NOT NULL
-      AND (last_heartbeat_at > ${silentBefore(at)} OR status <> 'active'
+      AND ((last_heartbeat_at > ${silentBefore(at)} AND last_heartbeat_at < ${notHeardYet(at)})
+        OR status <> 'active'
         OR deployment_id IN (${withoutToken(tenantId)}))
     RETURNING deployment_id AS id`;
   for (const { id } of returned) await resolveAlert(tx, dedupeKeyOf(id), at);

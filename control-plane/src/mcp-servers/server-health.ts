@@ -52,7 +52,8 @@ export function createServerHealth(deps: {
   return {
     find: async (scope, serverId) => {
       const { tenantId } = scope;
-      const heardSince = new Date(deps.now().getTime() - SILENT_AFTER_MS);
+      const now = deps.now().getTime();
+      const [since, until] = [new Date(now - SILENT_AFTER_MS), new Date(now + SILENT_AFTER_MS)];
       // Online as in `statusOf`. A server that one data plane lists twice counts once, at its
       // worst.
       const rows = await deps.db.inTenant(
@@ -62,7 +63,7 @@ export function createServerHealth(deps: {
             SELECT p.deployment_id, p.label, (p.last_heartbeat::json -> 'mcp_servers')::jsonb AS report
             FROM data_planes p
             WHERE p.tenant_id = ${tenantId}::uuid AND p.status = 'active'
-              AND p.last_heartbeat_at > ${heardSince}
+              AND p.last_heartbeat_at > ${since} AND p.last_heartbeat_at < ${until}
               AND NOT COALESCE((
                 SELECT bool_and(t.revoked_at IS NOT NULL) FROM data_plane_tokens t
                 WHERE t.tenant_id = p.tenant_id AND t.deployment_id = p.deployment_id), false)
