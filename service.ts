@@ -228,6 +228,7 @@ export async function startStandalone(
       const health = await plane.current?.policyEngine();
       if (!health || !plane.current) return { policy_engine: 'starting' };
       return {
+        status: plane.current.isWell() ? 'ok' : 'degraded',
         policy_engine: health.healthy ? health.engine : `${health.engine}: unhealthy`,
         ledger_check: plane.current.core.status().ledgerCheck.state,
         ...plane.current.findWarnings(),

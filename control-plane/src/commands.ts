@@ -163,6 +163,9 @@ function accept(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Pro
     if (!set) throw new Error(`nothing is changed or recorded: ${messageOf(failed)}`);
     const { before } = set;
     const was = before ? `it was ${before.toISOString()}` : 'none was kept';
+    if (before && before > at) {
+      out.log('data planes that took the later time refuse this one: docs/operations/clocks.md');
+    }
     out.log(`the database of ${place}: tokens go by ${at.toISOString()} from now on; ${was}`);
     if (failed) {
       throw new Error(`it is not recorded in every tenant's admin chain: ${messageOf(failed)}`);

@@ -155,10 +155,15 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
     config,
     log,
     now,
-    /** By which tokens begin and end that the control plane itself accepts: it never runs back. */
+    /**
+     * It never runs back. Tokens that the control plane itself accepts begin and end by it, and what
+     * data planes order by its time is dated by it: they refuse a statement older than the last.
+     */
     tokenNow: standingClock?.now ?? now,
     /** By which is deleted what nothing brings back: a short glitch of the clock deletes nothing. */
     settledNow: standingClock?.settled ?? now,
+    /** Monotonic milliseconds, by which limits count; a given clock counts as one. */
+    limitClock: deps.now ? () => now().getTime() : () => performance.now(),
     standingClock,
     registry,
     changes,
@@ -183,7 +188,7 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
 
 /** Authentication: the keys of tokens, administrators' logins, and the guards of routes. */
 async function createIdentity(deps: CoreDeps, platform: Platform) {
-  const { config, db, lookups, serviceKeys, now, tokenNow } = platform;
+  const { config, db, lookups, serviceKeys, now, tokenNow, limitClock } = platform;
   const { jwtPrivateKey: privateKey, jwtPublicKey: publicKey, publicUrl } = config;
   const others = config.jwtPreviousPublicKeys?.reveal() ?? [];
   const configured = privateKey && publicKey ? { privateKey, publicKey, others } : undefined;
@@ -199,7 +204,7 @@ async function createIdentity(deps: CoreDeps, platform: Platform) {
   });
   const passwordGate = createPasswordGate();
   const adminLogin = await createAdminLogin({
-    ...{ lookups, db, tokens: adminTokens, superAdmin, now },
+    ...{ lookups, db, tokens: adminTokens, superAdmin, limitClock },
     gate: passwordGate,
   });
   const guards = createGuards({
@@ -219,7 +224,7 @@ async function createIdentity(deps: CoreDeps, platform: Platform) {
  * registration.
  */
 function createChannels(deps: CoreDeps, platform: Platform, features: FeatureList) {
-  const { db, changes, serviceKeys, attestations, registry, log, now } = platform;
+  const { db, changes, serviceKeys, attestations, registry, log, now, tokenNow } = platform;
   const { pool, ingestPool } = deps.connections;
   const compiler = deps.compiler ?? createRegoCompiler();
   const { readSettings, projections } = features;
@@ -238,7 +243,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     readSettings,
     signer: serviceKeys.bundleSigningKey,
     verificationKeys: serviceKeys.bundleVerificationKeys,
-    now,
+    now: tokenNow,
     observer: bundleObserver,
   });
   const feedKeys = serviceKeys.feedVerificationKeys;
@@ -257,6 +262,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     onLogWatch: createLogWatchCheck({ db, breaks, checkpointKeys, now }).check,
     onToolPins: createPinnedToolReports({ db, bundles, now }),
     now,
+    limitClock: platform.limitClock,
   });
   const ingest = createIngestService({
     ingestPool,
@@ -275,7 +281,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     findBundleWarnings: bundleObserver.findWarnings,
     bundleSource: createBundleSource({ db, changes }),
     feedReader: createFeedReader({
-      ...{ db, changes, now },
+      ...{ db, changes, now: tokenNow },
       signer: serviceKeys.feedSigningKey,
       prepareApprovals: createApprovalCheck({ db, attestations, registry, log, now }),
     }),

@@ -8,6 +8,7 @@ import type { GatewayConfig } from './config.ts';
 import type { FindDenial } from './contracts.ts';
 import { createCoreMetrics } from './core/core-metrics.ts';
 import { createDataPlaneCore } from './core/data-plane-core.ts';
+import { findRefusal, isTenantWell } from './core/tenant-wellness.ts';
 import { HELD_PLACES_FILE, openHeldPlaces } from './holds/held-places.ts';
 import { asTokenKeys, ownTokenKey } from './local-api/token-issuer.ts';
 import { watchLocalSwitch } from './local-control/local-kill-switch.ts';
@@ -145,6 +146,17 @@ async function composeDataPlane(options: DataPlaneOptions, parts: OpenedParts) {
       if (engine.denies) problems.policy_engine = engine.message;
       return problems;
     },
+    /** Whether every tenant's calls are judged by its newest rules, and recorded. */
+    isWell(): boolean {
+      const { ledger, ledgerCheck, tenants } = core.status();
+      return (
+        ledgerCheck.state !== 'damaged' &&
+        ledger.condition === 'ok' &&
+        tenants.every((tenant) =>
+          isTenantWell(tenant, findDenial(tenant.tenant_id)?.reason ?? null),
+        )
+      );
+    },
     /**
      * What an operator has to look at although calls continue, by name; empty when there is
      * nothing.
@@ -153,6 +165,11 @@ async function composeDataPlane(options: DataPlaneOptions, parts: OpenedParts) {
       // Calls continue and are recorded here: taking the plane out of service would not help.
       const { tenants } = core.status();
       const warnings: Record<string, string> = {};
+      for (const channel of ['feed', 'bundle'] as const) {
+        const codes = tenants.flatMap((tenant) => findRefusal(tenant[channel])?.code ?? []);
+        const named = [...new Set(codes)].join(', ');
+        if (named) warnings[channel] = `of ${codes.length} tenants refused: ${named}`;
+      }
       const stopped = tenants.filter(({ stream }) => stream.is_stopped);
       if (stopped.length > 0) {
         const states = [...new Set(stopped.map(({ stream }) => stream.state))].join(', ');

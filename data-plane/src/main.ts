@@ -13,7 +13,6 @@ import { readVersion } from '@governance/shared/version';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type DataPlaneConfig, readDataPlaneConfig, readGatewayConfig } from './config.ts';
-import { isTenantWell } from './core/tenant-wellness.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { localRoutes } from './local-api/local-routes.ts';
 import { createLocalTokens } from './local-api/token-issuer.ts';
@@ -243,12 +242,7 @@ function health(
     ...(withoutMessages(tenant) as typeof tenant),
     denied: plane.findDenial(tenant.tenant_id)?.reason ?? null,
   }));
-  const isWhole = ledgerCheck.state !== 'damaged';
-  const isWell =
-    isWhole &&
-    unserved.every(({ failure }) => failure === null) &&
-    ledger.condition === 'ok' &&
-    shown.every((tenant) => isTenantWell(tenant, tenant.denied));
+  const isWell = plane.isWell() && unserved.every(({ failure }) => failure === null);
   return {
     status: isWell ? 'ok' : 'degraded',
     service: 'agent-governance',

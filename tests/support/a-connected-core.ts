@@ -4,13 +4,22 @@ import { connectControlPlane } from '@governance/data-plane/registration/connect
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** @param token of a deployment, from the control plane at `cpUrl` */
-export async function aConnectedCore(options: { dataDir: string; cpUrl: string; token: string }) {
-  const { dataDir, cpUrl, token } = options;
+/**
+ * @param options.token of a deployment, from the control plane at `cpUrl`
+ * @param options.now the clock of its machine; the test's unless given
+ */
+export async function aConnectedCore(options: {
+  dataDir: string;
+  cpUrl: string;
+  token: string;
+  now?: () => number;
+}) {
+  const { dataDir, cpUrl, token, now } = options;
   const core = await createDataPlaneCore({
     dataDir,
     version: '1.0.0',
     log,
+    ...(now && { now }),
     onFatal: (error) => {
       throw error;
     },

@@ -9,6 +9,8 @@ export interface FeedCore extends CompactionDeps, ReadingPlacesDeps {
   db: CompactionDeps['db'] & ReadingPlacesDeps['db'];
   feedReader: FeedReader;
   guards: Guards;
+  /** The clock of `feedReader`. */
+  tokenNow: () => Date;
 }
 
 export const feedFeature = (core: FeedCore): Feature => ({
@@ -17,7 +19,7 @@ export const feedFeature = (core: FeedCore): Feature => ({
       feed: core.feedReader,
       places: createReadingPlaces(core),
       recheck: core.guards['data-plane'],
-      now: core.now,
+      now: core.tokenNow,
     }),
   ],
   tasks: [createFeedCompaction(core)],

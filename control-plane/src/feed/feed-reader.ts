@@ -63,6 +63,7 @@ export interface FeedReaderDeps {
   signer: StatementSigner;
   /** Finds approvals that nobody gave: they are handed to no data plane. */
   prepareApprovals: PrepareApprovals;
+  /** Dates the statements: it must not run back, since data planes refuse what is older. */
   now: () => Date;
   listeners?: ListenerLimits;
   /** How long cached heads are used before they are read again. */

@@ -40,6 +40,7 @@ export interface FeedRoutesDeps {
   places: ReadingPlaces;
   /** Runs the routes' guard again: the token may have been revoked while the feed was read. */
   recheck: Guards['data-plane'];
+  /** The clock of `feed`: a recognition counts beside its statements. */
   now: () => Date;
 }
 

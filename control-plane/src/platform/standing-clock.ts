@@ -1,7 +1,8 @@
 /**
- * A clock that never runs back, for what the control plane itself lets in until a time: tokens of
- * administrators and data planes, enrollment and installer tokens. A machine's clock that is set
- * back revives none of them, not even over a restart or at another replica: all share the newest
+ * A clock that never runs back, for what the control plane itself lets in until a time (tokens of
+ * administrators and data planes, enrollment and installer tokens), and for what data planes refuse
+ * where it is older than the last: its statements. A machine's clock that is set back revives no
+ * token and stops no statement, not even over a restart or at another replica: all share the newest
  * time in one row, written once a minute. Proven by standing-clock.pg.test.ts; why: ADR 24.
  *
  * A machine that is suddenly ahead is believed at once, since then more is over, but what it shows

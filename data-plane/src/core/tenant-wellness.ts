@@ -1,5 +1,10 @@
-import { isRefusedCode } from '../sync/link/sync-failure.ts';
+import { isRefusedCode, type SyncFailure } from '../sync/link/sync-failure.ts';
 import type { TenantStatus } from './data-plane-core.ts';
+
+/** Why what arrived on a channel was refused; null where nothing was, or nothing arrived. */
+export function findRefusal({ failure }: { failure: SyncFailure | null }): SyncFailure | null {
+  return failure && isRefusedCode(failure.code) ? failure : null;
+}
 
 /**
  * Whether a tenant's calls are judged by the newest that its control plane sent, and its records
@@ -12,7 +17,6 @@ export function isTenantWell(
   { feed, bundle, stream }: Pick<TenantStatus, 'feed' | 'bundle' | 'stream'>,
   denied: string | null,
 ): boolean {
-  const failures = [feed.failure, bundle.failure];
-  const isRefused = failures.some((failure) => failure !== null && isRefusedCode(failure.code));
+  const isRefused = findRefusal(feed) !== null || findRefusal(bundle) !== null;
   return denied === null && !stream.is_stopped && !isRefused;
 }
