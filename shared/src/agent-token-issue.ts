@@ -79,14 +79,16 @@ interface AgentTokenDeps {
   publicUrl: string;
   findClient(clientId: string): Promise<AgentClient | undefined>;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock?: () => number;
 }
 
 export type AgentTokens = ReturnType<typeof createAgentTokens>;
 
 /** Builds the issuer, with its limits on attempts by address and by client. */
 export function createAgentTokens(deps: AgentTokenDeps) {
-  const { publicUrl, findClient, now } = deps;
-  const limiter = (limit: number) => createRateLimiter({ limit, windowMs: WINDOW_MS, now });
+  const { publicUrl, findClient, limitClock: elapsed } = deps;
+  const limiter = (limit: number) => createRateLimiter({ limit, windowMs: WINDOW_MS, elapsed });
   const failuresByAddress = limiter(FAILURES_BY_ADDRESS);
   const tokensByClient = limiter(TOKENS_BY_CLIENT);
 

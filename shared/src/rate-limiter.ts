@@ -4,6 +4,8 @@
  *
  * The count of a window is an estimate, as if the events of the one before had come evenly: in the
  * worst case a key makes twice its limit in a span of one window. `createExactLimiter` keeps times.
+ *
+ * Both count by a monotonic clock: where the machine's clock jumps, no window begins anew.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -18,13 +20,20 @@ interface Window {
   before: number;
 }
 
-/** @param options.limit events of a key in `windowMs` milliseconds, at most */
-export function createRateLimiter(options: { limit: number; windowMs: number; now: () => Date }) {
-  const { limit, windowMs, now } = options;
+export interface LimiterOptions {
+  /** Events of a key in `windowMs` milliseconds, at most. */
+  limit: number;
+  windowMs: number;
+  /** Monotonic milliseconds. */
+  elapsed?: (() => number) | undefined;
+}
+
+export function createRateLimiter(options: LimiterOptions) {
+  const { limit, windowMs, elapsed = () => performance.now() } = options;
   const windows = new LRUCache<string, Window>({ max: MAX_KEYS });
 
   const current = (key: string): Window => {
-    const start = Math.floor(now().getTime() / windowMs) * windowMs;
+    const start = Math.floor(elapsed() / windowMs) * windowMs;
     const known = windows.get(key);
     if (known?.start === start) return known;
     const before = known && known.start === start - windowMs ? known.count : 0;
@@ -33,7 +42,7 @@ export function createRateLimiter(options: { limit: number; windowMs: number; no
 
   const used = (key: string): number => {
     const { start, count, before } = current(key);
-    const inView = 1 - (now().getTime() - start) / windowMs;
+    const inView = 1 - (elapsed() - start) / windowMs;
     return count + before * inView;
   };
 
@@ -48,7 +57,7 @@ export function createRateLimiter(options: { limit: number; windowMs: number; no
       count <= room
         ? start + windowMs * (1 - (room - count) / before)
         : start + windowMs * (2 - room / count);
-    return end - now().getTime();
+    return end - elapsed();
   };
 
   return {
@@ -78,8 +87,8 @@ export function createRateLimiter(options: { limit: number; windowMs: number; no
  * Never admits more than `limit` events of a key in any span of `windowMs`. For small limits: it
  * keeps the time of each.
  */
-export function createExactLimiter(options: { limit: number; windowMs: number; now: () => Date }) {
-  const { limit, windowMs, now } = options;
+export function createExactLimiter(options: LimiterOptions) {
+  const { limit, windowMs, elapsed = () => performance.now() } = options;
   /** The last events of a key, as many as the limit, oldest first. */
   const times = new LRUCache<string, number[]>({ max: MAX_KEYS });
 
@@ -87,14 +96,13 @@ export function createExactLimiter(options: { limit: number; windowMs: number; n
     /** @throws AppError RATE_LIMITED when the key used up its window */
     check: (key: string): void => {
       const oldest = times.get(key)?.at(-limit);
-      // A time far ahead is of a clock that was put right since: it would keep the key out until then.
       if (oldest === undefined) return;
-      const since = now().getTime() - oldest;
-      if (Math.abs(since) < windowMs) throw tooMany(windowMs - Math.max(since, 0));
+      const since = elapsed() - oldest;
+      if (since < windowMs) throw tooMany(windowMs - since);
     },
     /** Counts one event. */
     count: (key: string): void => {
-      const all = [...(times.get(key) ?? []), now().getTime()];
+      const all = [...(times.get(key) ?? []), elapsed()];
       times.set(key, all.slice(-limit));
     },
   };
