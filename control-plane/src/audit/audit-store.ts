@@ -141,11 +141,17 @@ const newestOutcome = (tenantId: string) => Prisma.sql`(
   SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
   WHERE type = 'outcome' AND stream = called_by ORDER BY position DESC LIMIT 1)`;
 
+/**
+ * Among so many first records about a call its start is looked for. A call has a few, and each page
+ * of the stream that has a start about it looks again.
+ */
+const MOST_ABOUT_CALL = 100;
+
 /** The start of a call's answer for a FROM clause: no row where an outcome was received before. */
 const startAbout = (tenantId: string) => Prisma.sql`(
   SELECT position AS begun_at, bytes AS begun_bytes FROM (
     SELECT type, position, bytes
-    FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
+    FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`, MOST_ABOUT_CALL)} about
     WHERE type IN ('outcome', 'answer_started') AND stream = called_by ORDER BY position LIMIT 1
   ) earliest WHERE type = 'answer_started') begins`;
 

@@ -120,9 +120,9 @@ const newLedger = (): Ledger => ({
   calls: 0,
 });
 
-const pageOf = ({ tenantId }: Ledger) =>
+const pageOf = ({ tenantId }: Ledger, to?: Date) =>
   queryOf(tenantId, (tx) =>
-    auditStore(tx).listEvents({ policyResult: 'allow' }, { limit: PAGE, offset: 0 }),
+    auditStore(tx).listEvents({ policyResult: 'allow', to }, { limit: PAGE, offset: 0 }),
   );
 
 const selectionOf = ({ tenantId, agentId }: Ledger) => {
@@ -138,19 +138,20 @@ const selectionOf = ({ tenantId, agentId }: Ledger) => {
   return queryOf(tenantId, (tx) => listSelected(tx, request, { start: 0, end: 10 }, PAGE));
 };
 
-const decisionOf = ({ tenantId, stream }: Ledger) =>
+const decisionOf = ({ tenantId, stream }: Ledger, ...positions: number[]) =>
   queryOf(tenantId, (tx) =>
-    auditStore(tx).findStarted([{ id: idOf(2), stream, position: STARTED_AT }]),
+    auditStore(tx).findStarted(positions.map((position) => ({ id: idOf(2), stream, position }))),
   );
 
-/** Appends the start of an answer to the first call, which is still open. */
-const startAnswer = ({ tenantId, stream }: Ledger) =>
+/** Appends starts of the answer to the first call, which is still open, at these positions. */
+const startAnswer = ({ tenantId, stream }: Ledger, from: number, to = from) =>
   test.superuser.query(
     `INSERT INTO ledger_records (tenant_id, received_at, position, stream, epoch, seq, type, id,
        subject_id, event_time, hash, prev_hash, bytes)
-     VALUES ($1, now(), $3, $2, 1, $3, 'answer_started', gen_random_uuid(), $4, $5,
-       repeat('a', 64), repeat('b', 64), 'c')`,
-    [tenantId, stream, STARTED_AT, idOf(2), new Date(BEGAN)],
+     SELECT $1, now(), n, $2, 1, n, 'answer_started', gen_random_uuid(), $5, $6, repeat('a', 64),
+       repeat('b', 64), 'c'
+     FROM generate_series($3::int, $4::int) n`,
+    [tenantId, stream, from, to, idOf(2), new Date(BEGAN)],
   );
 
 const recordOf = ({ tenantId, stream }: Ledger, column: 'id' | 'subject_id') =>
@@ -169,20 +170,77 @@ describe('looking for records by what they are about', () => {
       await append(ledger, 20, true);
       await countRead(client, await pageOf(ledger));
       await append(ledger, 20);
-      await startAnswer(ledger);
+      await startAnswer(ledger, STARTED_AT);
       if (early) await test.superuser.query(early);
       await append(ledger, CALLS);
       if (early === undefined) await test.superuser.query('ANALYZE ledger_records');
 
       expect(await countRead(client, await pageOf(ledger))).toBeLessThan(MOST);
       expect(await countRead(client, await selectionOf(ledger))).toBeLessThan(MOST);
-      const decision = await decisionOf(ledger);
+      const decision = await decisionOf(ledger, STARTED_AT);
       expect(await countRead(client, decision)).toBeLessThan(10);
       const { text, values } = decision;
       const { rows } = await client.query({ text, values: [...values] });
       expect(rows).toMatchObject([{ id: idOf(2), begun_at: `${STARTED_AT}` }]);
       for (const column of ['id', 'subject_id'] as const)
         expect(await countRead(client, recordOf(ledger, column))).toBeLessThan(10);
+    });
+    await test.superuser.query('TRUNCATE ledger_records');
+    await test.superuser.query(
+      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
+    );
+  });
+});
+
+describe('a call about which a data plane writes without end', () => {
+  const [FIRST, LAST] = [100_000, 103_000];
+  const LAST_PAGE = Array.from({ length: 50 }, (_, n) => LAST - n);
+  /** The records among which a start is looked for, the decision, and some. */
+  const FEW = 110;
+
+  it.each([
+    ['before PostgreSQL knows anything of the ledger', ''],
+    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
+    ['by what PostgreSQL knows of this ledger', undefined],
+  ])('is not read to its end for each page of the stream, %s', async (_, early) => {
+    const ledger = newLedger();
+    await onConnection(ledger.tenantId, async (client) => {
+      await append(ledger, 20, true);
+      await startAnswer(ledger, STARTED_AT);
+      await countRead(client, await decisionOf(ledger, STARTED_AT));
+      if (early) await test.superuser.query(early);
+      await append(ledger, CALLS);
+      await startAnswer(ledger, FIRST, LAST);
+      if (early === undefined) await test.superuser.query('ANALYZE ledger_records');
+      for (const [page, started] of [
+        [[STARTED_AT], [`${STARTED_AT}`]],
+        [[STARTED_AT, FIRST], [`${STARTED_AT}`]],
+        [LAST_PAGE, []],
+      ] as const) {
+        const asked = await decisionOf(ledger, ...page);
+        expect(await countRead(client, asked)).toBeLessThan(FEW);
+        const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
+        expect(rows.map(({ begun_at }) => begun_at)).toEqual(started);
+      }
+    });
+    await test.superuser.query('TRUNCATE ledger_records');
+    await test.superuser.query(
+      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
+    );
+  });
+
+  it('is read once for a page of the list, for its outcome', async () => {
+    const ledger = newLedger();
+    await onConnection(ledger.tenantId, async (client) => {
+      await append(ledger, 20, true);
+      await startAnswer(ledger, STARTED_AT);
+      await append(ledger, CALLS);
+      await startAnswer(ledger, FIRST, LAST);
+      await test.superuser.query('ANALYZE ledger_records');
+      const asked = await pageOf(ledger, new Date(BEGAN + 20));
+      expect(await countRead(client, asked)).toBeLessThan(LAST - FIRST + 2 * FEW);
+      const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
+      expect(rows.filter(({ started_bytes }) => started_bytes !== null)).toHaveLength(1);
     });
     await test.superuser.query('TRUNCATE ledger_records');
     await test.superuser.query(
