@@ -32,13 +32,15 @@ export interface AdministratorServiceDeps {
   lookups: Pick<Lookups, 'findLogin'>;
   passwordGate: PasswordGate;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 export type AdministratorService = ReturnType<typeof createAdministratorService>;
 
 export function createAdministratorService(deps: AdministratorServiceDeps) {
-  const { db, lookups, now } = deps;
-  const failed = createRateLimiter({ limit: FAILED_BY_TENANT, windowMs: HOUR_MS, now });
+  const { db, lookups, now, limitClock: elapsed } = deps;
+  const failed = createRateLimiter({ limit: FAILED_BY_TENANT, windowMs: HOUR_MS, elapsed });
 
   const hash = ({ tenantId }: TenantScope, password: string): Promise<string> =>
     deps.passwordGate.run({ place: `tenant ${tenantId}`, isFresh: false }, () =>

@@ -25,7 +25,7 @@ beforeEach(async () => {
       account: { role: 'super_admin', id: 'superadmin', username: 'superadmin', version: '1' },
       passwordHash,
     },
-    now: () => new Date(time),
+    limitClock: () => time,
     delay: async (ms) => void delays.push(ms),
   });
   login = (address, password = PASSWORD, username = 'superadmin') =>

@@ -88,19 +88,20 @@ export async function createAdminLogin(deps: {
   db: Pick<TenantDatabase, 'inTenant'>;
   tokens: Pick<AdminTokens, 'issue'>;
   superAdmin: SuperAdmin | undefined;
-  now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
   /** Shared by everything that computes argon2. */
   gate?: PasswordGate;
   delay?: (ms: number) => Promise<unknown>;
 }): Promise<AdminLogin> {
-  const { lookups, db, tokens, superAdmin, now, delay = sleep } = deps;
-  const byAddress = createRateLimiter({ limit: ATTEMPTS_BY_ADDRESS, windowMs: WINDOW_MS, now });
+  const { lookups, db, tokens, superAdmin, limitClock: elapsed, delay = sleep } = deps;
+  const byAddress = createRateLimiter({ limit: ATTEMPTS_BY_ADDRESS, windowMs: WINDOW_MS, elapsed });
   const byUserAndAddress = createRateLimiter({
     limit: ATTEMPTS_BY_USER_AND_ADDRESS,
     windowMs: WINDOW_MS,
-    now,
+    elapsed,
   });
-  const failuresOfUser = createRateLimiter({ limit: Infinity, windowMs: WINDOW_MS, now });
+  const failuresOfUser = createRateLimiter({ limit: Infinity, windowMs: WINDOW_MS, elapsed });
   const gate = deps.gate ?? createPasswordGate();
   let delayed = 0;
   const decoyHash = await makeDecoyHash();

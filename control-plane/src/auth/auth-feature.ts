@@ -14,10 +14,12 @@ export interface AuthCore {
   tokenKeys: TokenKeys;
   adminLogin: AdminLogin;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 export function authFeature(core: AuthCore): Feature {
-  const { db, lookups, tokenKeys, adminLogin, now } = core;
+  const { db, lookups, tokenKeys, adminLogin, now, limitClock } = core;
   const { publicUrl } = core.config;
   const findAgentCredentials = createFindAgentCredentials(db);
   const agentTokens = createAgentTokens({
@@ -30,6 +32,7 @@ export function authFeature(core: AuthCore): Feature {
       return { secretHash, read: () => findAgentCredentials(tenantId, agentId, credentialId) };
     },
     now,
+    limitClock,
   });
   const keys = tokenKeys.verification;
   return { routes: [authRoutes({ adminLogin, agentTokens, publicUrl, keys })] };

@@ -37,6 +37,7 @@ function aService() {
     attestedPlanes,
     changes: { publish: () => undefined },
     now: () => new Date(),
+    limitClock: () => performance.now(),
   });
   const list = async (scope: TenantScope) =>
     (await service.list(scope, { limit: 100, offset: 0 })).planes;
@@ -164,6 +165,7 @@ describe('registration', () => {
       attestedPlanes,
       changes: { publish: () => undefined },
       now: () => new Date(),
+      limitClock: () => performance.now(),
     });
     await expect(service.registerLocalDataPlane(scope, aRequest())).rejects.toThrow(
       'no master key',

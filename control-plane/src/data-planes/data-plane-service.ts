@@ -64,6 +64,8 @@ export interface DataPlaneServiceDeps {
   /** Called with the tools' pins. */
   onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 export interface DataPlaneReport extends ListedDataPlane {

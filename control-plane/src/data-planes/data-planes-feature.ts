@@ -21,6 +21,8 @@ export interface DataPlanesCore
   attestedPlanes: AttestedPlanes;
   /** The clock by which tokens begin and end. */
   tokenNow: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
   settledNow: () => Date;
 }
 

@@ -37,6 +37,8 @@ export interface HeartbeatReceiverDeps {
   /** Called with the tools' pins. */
   onToolPins?(tenantId: string, pins: readonly ToolPinReport[]): Promise<void>;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 /**
@@ -64,7 +66,7 @@ export function createHeartbeatReceiver(deps: HeartbeatReceiverDeps): ReceiveHea
   const stops = createRateLimiter({
     limit: MAX_STOP_ALERTS,
     windowMs: STOPS_WINDOW_MS,
-    now: deps.now,
+    elapsed: deps.limitClock,
   });
   return async (scope, { tool_pins: pins, ...heartbeat }, rootId) => {
     const at = deps.now();

@@ -10,7 +10,7 @@ import {
   type ProvenRegistration,
   RegistrationReply,
 } from '@governance/shared/channels';
-import { MINUTE_MS } from '@governance/shared/durations';
+import { isWithin, MINUTE_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { createRateLimiter } from '@governance/shared/rate-limiter';
@@ -57,6 +57,8 @@ export interface RegistrationServiceDeps {
   dataPlanes: Pick<DataPlaneService, 'register' | 'trustKeys'>;
   attestedPlanes: Pick<AttestedPlanes, 'prepare' | 'isGenuineRoot'>;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 export interface RegistrationService {
@@ -91,10 +93,10 @@ export interface RegistrationService {
 }
 
 export function createRegistrationService(deps: RegistrationServiceDeps): RegistrationService {
-  const { db, dataPlanes, attestedPlanes, now } = deps;
+  const { db, dataPlanes, attestedPlanes, now, limitClock: elapsed } = deps;
   const windowMs = MINUTE_MS;
-  const registrations = createRateLimiter({ limit: LIMITS.registrations, windowMs, now });
-  const renewals = createRateLimiter({ limit: LIMITS.renewals, windowMs, now });
+  const registrations = createRateLimiter({ limit: LIMITS.registrations, windowMs, elapsed });
+  const renewals = createRateLimiter({ limit: LIMITS.renewals, windowMs, elapsed });
   const slots = createSlots(SLOTS);
 
   /** Runs `work` under the tenant's registration lock. */
@@ -182,7 +184,7 @@ async function alertOfLateRegistration(
   { deploymentId, label, region }: { deploymentId: string; label: string; region: string },
   now: Date,
 ): Promise<void> {
-  if (now.getTime() - root.createdAt.getTime() < ROLL_OUT_MS) return;
+  if (isWithin(root.createdAt.getTime(), ROLL_OUT_MS, now.getTime())) return;
   await raiseAlert(tx, {
     alertType: 'DATA_PLANE_REGISTERED',
     severity: 'medium',

@@ -15,13 +15,13 @@ export interface EnrollmentCore extends EnrollmentServiceDeps {
 }
 
 export function enrollmentFeature(core: EnrollmentCore): Feature {
-  const { config, tenants, tokenNow: now } = core;
+  const { config, tenants, tokenNow: now, limitClock } = core;
   const isOpen = config.signup ?? config.env === 'development';
   const gatewayUrl = gatewayUrlOf(config);
   return {
     routes: [
       enrollmentRoutes(createEnrollmentService({ ...core, now }), gatewayUrl),
-      signupRoutes(createSignupService({ tenants, isOpen, now }), gatewayUrl),
+      signupRoutes(createSignupService({ tenants, isOpen, now, limitClock }), gatewayUrl),
     ],
   };
 }

@@ -29,6 +29,8 @@ export interface EnrollmentServiceDeps {
   lookups: Pick<Lookups, 'findEnrollmentToken'>;
   applied: AppliedBarrier;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 export interface NewToken {
@@ -40,8 +42,13 @@ export interface NewToken {
 
 export type EnrollmentService = ReturnType<typeof createEnrollmentService>;
 
-export function createEnrollmentService({ db, lookups, applied, now }: EnrollmentServiceDeps) {
-  const wrongByAddress = createRateLimiter({ limit: WRONG_BY_ADDRESS, windowMs: WINDOW_MS, now });
+export function createEnrollmentService(deps: EnrollmentServiceDeps) {
+  const { db, lookups, applied, now, limitClock: elapsed } = deps;
+  const wrongByAddress = createRateLimiter({
+    limit: WRONG_BY_ADDRESS,
+    windowMs: WINDOW_MS,
+    elapsed,
+  });
 
   const refuse = (place: string): never => {
     wrongByAddress.check(place);

@@ -26,6 +26,8 @@ export interface SignupServiceDeps {
   tenants: Pick<TenantService, 'create'>;
   isOpen: boolean;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 export interface SignedUp {
@@ -37,9 +39,10 @@ export interface SignedUp {
 
 export type SignupService = ReturnType<typeof createSignupService>;
 
-export function createSignupService({ tenants, isOpen, now }: SignupServiceDeps) {
-  const byAddress = createExactLimiter({ limit: BY_ADDRESS, windowMs: HOUR_MS, now });
-  const byAll = createExactLimiter({ limit: BY_ALL, windowMs: HOUR_MS, now });
+export function createSignupService(deps: SignupServiceDeps) {
+  const { tenants, isOpen, now, limitClock: elapsed } = deps;
+  const byAddress = createExactLimiter({ limit: BY_ADDRESS, windowMs: HOUR_MS, elapsed });
+  const byAll = createExactLimiter({ limit: BY_ALL, windowMs: HOUR_MS, elapsed });
 
   return {
     /** @throws AppError SIGNUP_CLOSED, RATE_LIMITED, DUPLICATE_NAME */

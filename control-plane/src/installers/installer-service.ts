@@ -33,6 +33,8 @@ export interface InstallerServiceDeps {
   lookups: Pick<Lookups, 'findInstallerToken'>;
   applied: AppliedBarrier;
   now: () => Date;
+  /** Monotonic milliseconds, by which limits count. */
+  limitClock: () => number;
 }
 
 export interface Redemption {
@@ -43,8 +45,13 @@ export interface Redemption {
 
 export type InstallerService = ReturnType<typeof createInstallerService>;
 
-export function createInstallerService({ db, lookups, applied, now }: InstallerServiceDeps) {
-  const wrongByAddress = createExactLimiter({ limit: WRONG_BY_ADDRESS, windowMs: WINDOW_MS, now });
+export function createInstallerService(deps: InstallerServiceDeps) {
+  const { db, lookups, applied, now, limitClock: elapsed } = deps;
+  const wrongByAddress = createExactLimiter({
+    limit: WRONG_BY_ADDRESS,
+    windowMs: WINDOW_MS,
+    elapsed,
+  });
 
   const refuse = (place: string): never => {
     wrongByAddress.check(place);
