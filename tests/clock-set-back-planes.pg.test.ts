@@ -125,6 +125,15 @@ describe('the control plane alone', () => {
     await setStatus('suspended');
     expect(Math.min(...(await readTimes()))).toBeGreaterThanOrEqual(first);
   });
+
+  it('has its rules above those that a data plane has, as before', async () => {
+    const { tenantId } = await anAdministrator();
+    const { revision } = await controlPlane.bundles.requestBuild(tenantId);
+    shift(-48 * HOUR);
+    controlPlane.bundles.noteNewerRevision(tenantId, revision + HOUR);
+    const next = await controlPlane.bundles.requestBuild(tenantId);
+    expect(next.revision).toBeGreaterThan(revision + HOUR);
+  });
 });
 
 describe('both planes in one process', () => {
@@ -139,7 +148,9 @@ describe('both planes in one process', () => {
     await service?.stop();
     service = undefined;
   }
-  const health = async () => (await fetch(`${url}/health`)).json();
+  const ask = async (path: string) =>
+    (await (await fetch(`${url}${path}`)).json()) as Record<string, unknown>;
+  const health = () => ask('/health');
 
   beforeAll(async () => {
     const port = await freePort();
@@ -160,14 +171,14 @@ describe('both planes in one process', () => {
     await registerServer(admin, upstream.url);
     const role = await registerRole(admin, 'reader', 'up:read');
     const agents = [await registerAgent(admin, 'a', role), await registerAgent(admin, 'b', role)];
-    const ask = async (authorization: string) => {
+    const callTool = async (authorization: string) => {
       const client = await connectSdk(`${url}/mcp/v1/up`, { authorization });
       await client.callTool({ name: 'read_thing', arguments: {} }).finally(() => client.close());
     };
     const answers = () =>
       Promise.all(
         agents.map((agent) =>
-          ask(basicOf(agent)).then(
+          callTool(basicOf(agent)).then(
             () => 'passed',
             () => 'refused',
           ),
@@ -198,8 +209,7 @@ describe('both planes in one process', () => {
     await start();
     const feed = 'of 1 tenants refused: statement_stale';
     await expect.poll(health).toMatchObject({ status: 'degraded', feed });
-    const ready = await (await fetch(`${url}/ready`)).json();
-    expect(ready.warnings).toMatchObject({ feed });
+    expect(await ask('/ready')).toMatchObject({ warnings: { feed } });
 
     await stop();
     for (const name of readdirSync(env.SERVICE_DATA_DIR ?? '')) {
