@@ -63,13 +63,17 @@ export async function raiseAlert(
 }
 
 /**
- * Whether an alert of a type was raised about an agent after a time, whether or not it is resolved
- * by now.
+ * Whether an alert of a type was raised about an agent within a span of now, whether or not it is
+ * resolved since.
  */
 export async function wasRaised(
   { db, scope: { tenantId } }: TenantTransaction,
-  { alertType, agentId, after }: { alertType: string; agentId: string; after: Date },
+  {
+    alertType,
+    agentId,
+    span,
+  }: { alertType: string; agentId: string; span: { from: Date; to: Date } },
 ): Promise<boolean> {
-  const where = { tenantId, alertType, agentId, createdAt: { gt: after } };
+  const where = { tenantId, alertType, agentId, createdAt: { gt: span.from, lt: span.to } };
   return (await db.alert.findFirst({ where, select: { id: true } })) !== null;
 }

@@ -107,11 +107,12 @@ async function requireRoom(
  * approval fatigue.
  */
 async function watchFrequency(tx: TenantTransaction, agentId: string, at: Date): Promise<void> {
-  const hourAgo = after(at, -1);
-  const created = await exceptionStore(tx).countCreated(agentId, hourAgo);
+  // What is later was made before the clock was put back.
+  const span = { from: after(at, -1), to: after(at, 1) };
+  const created = await exceptionStore(tx).countCreated(agentId, span);
   if (created <= FREQUENT) return;
   const alert = { alertType: FREQUENCY_ALERT, agentId };
-  if (await wasRaised(tx, { ...alert, after: hourAgo })) return;
+  if (await wasRaised(tx, { ...alert, span })) return;
   await raiseAlert(tx, {
     ...alert,
     severity: 'medium',

@@ -331,6 +331,23 @@ describe('an exception', () => {
     expect(await alerts()).toHaveLength(1);
     await made(one, { agent_id: one.agent.id });
     expect(await alerts()).toHaveLength(2);
+
+    // Those that were made while the clock was ahead keep none back once it is put back.
+    const resolve = async () => {
+      for (const { id } of await alerts())
+        await call(`/api/v1/monitor/alerts/${id}`, {
+          ...{ token: one.token, method: 'PATCH', body: { status: 'resolved' } },
+        });
+    };
+    await resolve();
+    time += 3 * HOUR_MS;
+    for (let i = 0; i < 6; i++) await made(one, { agent_id: one.agent.id });
+    await resolve();
+    time -= 2 * HOUR_MS - 1;
+    for (let i = 0; i < 5; i++) await made(one, { agent_id: one.agent.id });
+    expect(await alerts()).toHaveLength(3);
+    await made(one, { agent_id: one.agent.id });
+    expect(await alerts()).toHaveLength(4);
   });
 });
 

@@ -50,8 +50,8 @@ export function exceptionStore({ db, scope: { tenantId } }: TenantTransaction) {
       }),
 
     /** All that were made for an agent, whatever their status. */
-    countCreated: (agentId: string, since: Date) =>
-      db.exception.count({ where: { tenantId, agentId, createdAt: { gt: since } } }),
+    countCreated: (agentId: string, { from, to }: { from: Date; to: Date }) =>
+      db.exception.count({ where: { tenantId, agentId, createdAt: { gt: from, lt: to } } }),
 
     insert: async (exception: StandingException): Promise<void> => {
       await db.exception.create({ data: { tenantId, ...exception } });

@@ -31,6 +31,11 @@ it('a data key is a tenant’s own, of one purpose, and renewed after 30 days', 
   const second = await dataKeys().current(scope, choice);
   expect(second.id).not.toBe(first.id);
   expect(await dataKeys().find(scope, first.id, 'payload')).toEqual(first);
+  // Nor is one used for years that was made while the clock showed them.
+  at -= 400 * 86_400_000;
+  const third = await dataKeys().current(scope, choice);
+  expect([first.id, second.id]).not.toContain(third.id);
+  at += 400 * 86_400_000;
 });
 
 it('goes on with a new one where the old version of the key is disabled, and makes none in an outage', async () => {

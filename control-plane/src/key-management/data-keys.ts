@@ -100,10 +100,12 @@ export function createDataKeys(deps: {
     current: async (scope, choice) => {
       const { tenantId } = scope;
       const { purpose, provider, keyId } = choice;
-      const since = new Date(now().getTime() - USED_FOR_MS);
+      const at = now().getTime();
+      // What is further ahead was made before the clock was put back.
+      const used = { gt: new Date(at - USED_FOR_MS), lt: new Date(at + USED_FOR_MS) };
       const row = await db.inTenant(scope, (tx) =>
         tx.db.dataKey.findFirst({
-          where: { tenantId, purpose, provider, kmsKeyId: keyId, createdAt: { gt: since } },
+          where: { tenantId, purpose, provider, kmsKeyId: keyId, createdAt: used },
           orderBy: { createdAt: 'desc' },
         }),
       );

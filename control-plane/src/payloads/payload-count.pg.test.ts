@@ -66,4 +66,8 @@ it('what is purged is not counted, and a count of another version is mended with
   expect(await count()).toBe(before);
   await purgeAt(new Date(at.getTime() + 2 * DAY_MS));
   expect(await count()).toBe(before + 1);
+  // Counted while the clock was ahead.
+  await test.db.inTenant(scope, (tx) => insert(tx, uuidv7(), 'input'));
+  await purgeAt(new Date(at.getTime() + DAY_MS - 1));
+  expect(await count()).toBe(before + 2);
 });

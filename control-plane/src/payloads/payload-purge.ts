@@ -39,7 +39,7 @@ async function purgeStep({ db, now }: PayloadPurgeDeps, tenantId: string): Promi
     const events = await store.purge(before, STEP, at);
     if (events === 0) {
       await store.forgetPurges(at);
-      await store.recount(new Date(at.getTime() - DAY_MS), at);
+      await store.recount(at);
     }
     return events;
   });

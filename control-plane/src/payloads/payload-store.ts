@@ -62,12 +62,14 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /**
-     * Counts everything again if that was last done before a time: another version of the service
-     * may have missed some.
+     * Counts everything again if that was not done within a day: another version of the service may
+     * have missed some.
      */
-    recount: async (before: Date, now: Date): Promise<void> => {
+    recount: async (now: Date): Promise<void> => {
+      const [from, to] = [new Date(now.getTime() - DAY_MS), new Date(now.getTime() + DAY_MS)];
       const due = await db.payloadCount.findUnique({
-        where: { tenantId, countedAt: { lt: before } },
+        // Counted later than now: the clock was put back since.
+        where: { tenantId, OR: [{ countedAt: { lt: from } }, { countedAt: { gt: to } }] },
         select: { tenantId: true },
       });
       if (!due) return;

@@ -60,7 +60,7 @@ export function createExportTask(deps: ExportTaskDeps): LeaderTask {
     const claimed = await db.inTenant(systemScope(tenantId), async (tx) => {
       const at = now();
       const store = packageStore(tx);
-      const id = await store.claim(at, new Date(at.getTime() - DEAD_AFTER_MS));
+      const id = await store.claim(at, DEAD_AFTER_MS);
       return id === undefined ? undefined : store.find(id);
     });
     if (!claimed) return;

@@ -429,6 +429,13 @@ describe('packages', () => {
       [scope.tenantId, id, LAST_HOUR.from, LAST_HOUR.to],
     );
     expect((await finished(token, id)).status).toBe('ready');
+    // Also one who died while the clock was ahead.
+    await test.superuser.query(
+      `UPDATE evidence_packages SET status = 'running', attempts = 1,
+         alive_at = now() + interval '1 day' WHERE id = $1`,
+      [id],
+    );
+    expect((await finished(token, id)).status).toBe('ready');
     // A run that kills its process each time is given up.
     await test.superuser.query(
       `UPDATE evidence_packages SET status = 'running', attempts = 3,

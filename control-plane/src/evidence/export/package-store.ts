@@ -105,15 +105,19 @@ export function packageStore({ db, scope: { tenantId } }: TenantTransaction) {
     /**
      * Claims the next package to make: a waiting one, or one whose run no longer sends heartbeats.
      *
+     * @param deadAfterMs a heartbeat further ahead than this came before the clock was put back
+     *
      * @returns undefined when there is none
      */
-    claim: async (at: Date, deadBefore: Date): Promise<string | undefined> => {
+    claim: async (at: Date, deadAfterMs: number): Promise<string | undefined> => {
+      const [from, to] = [at.getTime() - deadAfterMs, at.getTime() + deadAfterMs];
       const [row] = await db.$queryRaw<{ id: string }[]>`
         UPDATE evidence_packages SET status = 'running', attempts = attempts + 1,
           started_at = coalesce(started_at, ${at}), alive_at = ${at}
         WHERE tenant_id = ${tenantId}::uuid AND id = (
           SELECT id FROM evidence_packages WHERE tenant_id = ${tenantId}::uuid
-            AND (status = 'queued' OR status = 'running' AND alive_at < ${deadBefore})
+            AND (status = 'queued' OR status = 'running'
+              AND (alive_at < ${new Date(from)} OR alive_at > ${new Date(to)}))
           ORDER BY requested_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
         RETURNING id`;
       return row?.id;

@@ -72,6 +72,14 @@ it('keeps half of a tenant’s share for older data planes while they send, what
   expect(besideIt.filter(Boolean)).toHaveLength(2);
   for (const giveBack of besideIt) giveBack?.();
 
+  // Nor are older ones thought to send until the time that a clock far ahead has shown.
+  now += 40_000 * HOUR;
+  shares.take({ ...old, tenantId: 'd' }, 2)?.();
+  now = NOW;
+  const afterIt = newcomers.map((sender) => shares.take({ ...sender, tenantId: 'd' }, 2));
+  expect(afterIt.filter(Boolean)).toHaveLength(4);
+  for (const giveBack of afterIt) giveBack?.();
+
   // Another tenant's are not concerned, and nothing is kept for those that send no more.
   const stranger = newcomers.map((sender) => shares.take({ ...sender, tenantId: 'b' }, 2));
   expect(stranger.filter(Boolean)).toHaveLength(4);

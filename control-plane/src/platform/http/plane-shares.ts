@@ -7,6 +7,7 @@
  * administrator can do. Proven by plane-shares.test.ts.
  */
 
+import { isWithin } from '@governance/shared/durations';
 import { LRUCache } from 'lru-cache';
 import { createShares } from '../shares.ts';
 import type { DataPlaneIdentity } from './route-table.ts';
@@ -44,14 +45,14 @@ export function createPlaneShares(
 
   /** One from far ahead registered under a clock that was put right since. */
   const isNew = ({ deploymentId }: Sender): boolean =>
-    deploymentId !== null && Math.abs(now() - registeredAt(deploymentId)) < NEW_FOR_MS;
+    deploymentId !== null && isWithin(registeredAt(deploymentId), NEW_FOR_MS, now());
 
   return {
     take: (sender, amount) => {
       const { tenantId } = sender;
       const isNewcomer = isNew(sender);
       if (!isNewcomer) olderAskedAt.set(tenantId, now());
-      const hasOlder = now() - (olderAskedAt.get(tenantId) ?? 0) < SENDS_FOR_MS;
+      const hasOlder = isWithin(olderAskedAt.get(tenantId) ?? 0, SENDS_FOR_MS, now());
       return takeAll([
         () => senders.take(nameOf(sender), amount),
         ...(isNewcomer && hasOlder ? [() => newcomers.take(tenantId, amount)] : []),
