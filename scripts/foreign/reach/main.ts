@@ -1,8 +1,8 @@
 /**
  * `npm run foreign:reach`: blast radius at the tools of real servers: files, git, SQLite, mail, chat
  * and a code host. The servers come from the npm registry and what is behind three of them is a
- * double. An agent with every permission makes each call; what must pass has to arrive, and nothing
- * else. Exits with 1 if a check fails. Needs git.
+ * double. An agent with every permission sees every tool and makes each call; what must pass has to
+ * arrive, and nothing else. Exits with 1 if a check fails. Needs git.
  */
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,6 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  getDefaultEnvironment,
+  StdioClientTransport,
+} from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type AdminApi, adminApi } from '../../../tests/support/admin-api.ts';
 import { startService } from '../../../tests/support/service-process.ts';
@@ -30,6 +34,10 @@ interface Alert {
 }
 
 let failed = 0;
+/** Of all servers: a tool whose description is taken for an injection is not listed. */
+const seen = { tools: 0, missing: 0 };
+/** The detector's goal for false alarms. */
+const MOST_MISSING = 0.01;
 function check(what: string, isGood: boolean, said: string): void {
   console.log(`${isGood ? 'ok    ' : 'FAILED'} ${what}${isGood ? '' : `: ${said}`}`);
   if (!isGood) failed++;
@@ -64,6 +72,9 @@ async function main(): Promise<void> {
           check(`${server.id} is served`, false, error.message),
         );
       }
+      const isMissingFew = seen.tools > 0 && seen.missing <= MOST_MISSING * seen.tools;
+      const few = `at most one in a hundred of ${seen.tools} tools is taken for an injection`;
+      check(few, isMissingFew, String(seen.missing));
       await checkWhatArrived(folder, doubles);
       await checkAlerts(admin, servers);
     } finally {
@@ -118,10 +129,31 @@ async function runServer(server: RealServer, gateway: string, agent: Agent): Pro
   await client.connect(new StreamableHTTPClientTransport(address, options));
   try {
     const { tools } = await client.listTools();
+    const own = await ownTools(server);
+    const names = tools.map(({ name }) => name);
+    const missing = own.filter((name) => !names.includes(name));
+    seen.tools += own.length;
+    seen.missing += missing.length;
+    const note = missing.length === 0 ? '' : `, without ${missing.join(', ')}`;
+    console.log(`       ${own.length} tools are listed${note}`);
     for (const one of server.cases) {
       if (tools.some(({ name }) => name === one.tool)) await runCase(client, one);
       else check(one.tool, false, 'the server has no such tool');
     }
+  } finally {
+    await client.close();
+  }
+}
+
+/** The names that the server itself lists. */
+async function ownTools({ command, args, env }: RealServer): Promise<string[]> {
+  const client = new Client({ name: 'reach', version: '1.0.0' });
+  const environment = { ...getDefaultEnvironment(), ...env };
+  await client.connect(
+    new StdioClientTransport({ command, args, env: environment, stderr: 'ignore' }),
+  );
+  try {
+    return (await client.listTools()).tools.map(({ name }) => name);
   } finally {
     await client.close();
   }
