@@ -113,6 +113,14 @@ async function countRead(client: PoolClient, { text, values }: Prisma.Sql): Prom
   return count(plan);
 }
 
+/** Removes all records, and what PostgreSQL knows of them. */
+async function forget(): Promise<void> {
+  await test.superuser.query('TRUNCATE ledger_records');
+  await test.superuser.query(
+    `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
+  );
+}
+
 const newLedger = (): Ledger => ({
   tenantId: randomUUID(),
   stream: randomUUID(),
@@ -185,10 +193,7 @@ describe('looking for records by what they are about', () => {
       for (const column of ['id', 'subject_id'] as const)
         expect(await countRead(client, recordOf(ledger, column))).toBeLessThan(10);
     });
-    await test.superuser.query('TRUNCATE ledger_records');
-    await test.superuser.query(
-      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
-    );
+    await forget();
   });
 });
 
@@ -223,10 +228,25 @@ describe('a call about which a data plane writes without end', () => {
         expect(rows.map(({ begun_at }) => begun_at)).toEqual(started);
       }
     });
-    await test.superuser.query('TRUNCATE ledger_records');
-    await test.superuser.query(
-      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
-    );
+    await forget();
+  });
+
+  it('does not have the whole ledger read for others, where nearly all records are about it', async () => {
+    const ledger = newLedger();
+    const { tenantId, stream } = ledger;
+    await onConnection(tenantId, async (client) => {
+      await append(ledger, 20, true);
+      await startAnswer(ledger, FIRST, LAST);
+      await test.superuser.query('ANALYZE ledger_records');
+      const starts = Array.from({ length: 19 }, (_, n) => ({
+        id: idOf(4 + 2 * n),
+        stream,
+        position: n,
+      }));
+      const asked = await queryOf(tenantId, (tx) => auditStore(tx).findStarted(starts));
+      expect(await countRead(client, asked)).toBeLessThan(FEW);
+    });
+    await forget();
   });
 
   it('is read once for a page of the list, for its outcome', async () => {
@@ -242,10 +262,7 @@ describe('a call about which a data plane writes without end', () => {
       const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
       expect(rows.filter(({ started_bytes }) => started_bytes !== null)).toHaveLength(1);
     });
-    await test.superuser.query('TRUNCATE ledger_records');
-    await test.superuser.query(
-      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
-    );
+    await forget();
   });
 });
 
@@ -317,10 +334,7 @@ describe('the list of what data loss prevention blocked', () => {
       const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
       expect(rows.map(({ position }) => Number(position))).toEqual([5, 4, 3, 2, 1]);
     });
-    await test.superuser.query('TRUNCATE ledger_records');
-    await test.superuser.query(
-      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
-    );
+    await forget();
   });
 });
 
@@ -365,10 +379,7 @@ describe.each([
       const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
       expect(rows.map(({ position }) => Number(position))).toEqual([CHANGES]);
     });
-    await test.superuser.query('TRUNCATE ledger_records');
-    await test.superuser.query(
-      `DELETE FROM pg_statistic WHERE starelid::regclass::text LIKE '%ledger_records%'`,
-    );
+    await forget();
   });
 });
 
