@@ -27,6 +27,13 @@ const MOST = 8 * (CALLS + 40);
 const STARTED_AT = 3;
 const BEGAN = Date.UTC(2026, 0, 2);
 
+/** What PostgreSQL is told while the ledger is small; undefined: it is told at the end. */
+const KNOWING = [
+  ['before PostgreSQL knows anything of the ledger', ''],
+  ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
+  ['by what PostgreSQL knows of this ledger', undefined],
+] as const;
+
 interface Ledger {
   tenantId: string;
   stream: string;
@@ -167,11 +174,7 @@ const recordOf = ({ tenantId, stream }: Ledger, column: 'id' | 'subject_id') =>
     WHERE stream = ${stream}::uuid ORDER BY position LIMIT 1`;
 
 describe('looking for records by what they are about', () => {
-  it.each([
-    ['before PostgreSQL knows anything of the ledger', ''],
-    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
-    ['by what PostgreSQL knows of this ledger', undefined],
-  ])('does not read a stream again for each record, %s', async (_, early) => {
+  it.each(KNOWING)('does not read a stream again for each record, %s', async (_, early) => {
     const ledger = newLedger();
     await onConnection(ledger.tenantId, async (client) => {
       // An index that had few entries stays small in the eyes of a connection that saw it then.
@@ -203,11 +206,7 @@ describe('a call about which a data plane writes without end', () => {
   /** The records among which a start is looked for, the decision, and some. */
   const FEW = 110;
 
-  it.each([
-    ['before PostgreSQL knows anything of the ledger', ''],
-    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
-    ['by what PostgreSQL knows of this ledger', undefined],
-  ])('is not read to its end for each page of the stream, %s', async (_, early) => {
+  it.each(KNOWING)('is not read to its end for each page of the stream, %s', async (_, early) => {
     const ledger = newLedger();
     await onConnection(ledger.tenantId, async (client) => {
       await append(ledger, 20, true);
@@ -310,11 +309,7 @@ describe('the list of what data loss prevention blocked', () => {
       [tenantId, stream, agentId, new Date(BEGAN), from, to, BLOCKS],
     );
 
-  it.each([
-    ['before PostgreSQL knows anything of the ledger', ''],
-    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
-    ['by what PostgreSQL knows of this ledger', undefined],
-  ])('reads none of the other denials, %s', async (_, early) => {
+  it.each(KNOWING)('reads none of the other denials, %s', async (_, early) => {
     const ledger = newLedger();
     await onConnection(ledger.tenantId, async (client) => {
       const asked = await queryOf(ledger.tenantId, (tx) =>
@@ -362,11 +357,7 @@ describe.each([
       [tenantId, stream, new Date(BEGAN), from, to, CHANGES, `${kind.target}${id}`, change, other],
     );
 
-  it.each([
-    ['before PostgreSQL knows anything of the ledger', ''],
-    ['by what PostgreSQL knew of a small ledger', 'ANALYZE ledger_records'],
-    ['by what PostgreSQL knows of this ledger', undefined],
-  ])('are found without the other admin records, %s', async (_, early) => {
+  it.each(KNOWING)('are found without the other admin records, %s', async (_, early) => {
     const ledger = newLedger();
     await onConnection(ledger.tenantId, async (client) => {
       const asked = newestSince(ledger.tenantId, kind, [id], 0n);
