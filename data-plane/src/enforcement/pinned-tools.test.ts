@@ -253,12 +253,11 @@ it('that varied waits no longer once it is approved, and waits again for the nex
 
 it('that varied while the clock was ahead waits no longer than a day once it is put back', () => {
   const one = worker();
-  const wanted = settings(digestOf(tool('0')));
+  const wanted = settings(digestOf(tool('5')));
   now = START + 30 * 24 * HOUR;
-  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], null);
-  one.observe('t', 's', [tool('0')], null);
+  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], wanted);
   now = START;
-  one.observe('t', 's', [tool('0')], null);
+  one.observe('t', 's', [tool('5')], wanted);
   expect(one.isWaiting(PLACE, wanted)).toBe(true);
   now += 24 * HOUR;
   expect(one.isWaiting(PLACE, wanted)).toBe(false);
@@ -266,16 +265,15 @@ it('that varied while the clock was ahead waits no longer than a day once it is 
 
 it('that varied while the clock was ahead waits no longer once it is approved', () => {
   const one = worker();
+  const wanted = settings(digestOf(tool('5')));
   now = START + 30 * 24 * HOUR;
-  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], null);
-  one.observe('t', 's', [tool('0')], null);
+  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], wanted);
   now = START;
-  one.observe('t', 's', [tool('0')], null);
+  one.observe('t', 's', [tool('5')], wanted);
   now += HOUR;
-  const approved = settings(digestOf(tool('0')), true, {
-    approved_at: new Date(now).toISOString(),
-  });
-  one.observe('t', 's', [tool('0')], approved);
+  const approved_at = new Date(now).toISOString();
+  const approved = settings(digestOf(tool('5')), true, { approved_at });
+  one.observe('t', 's', [tool('5')], approved);
   expect(one.isWaiting(PLACE, approved)).toBe(false);
 });
 
