@@ -34,7 +34,9 @@ export const APART = [
   'data-plane/src/upstream/health/health.test.ts',
   'data-plane/src/upstream/sessions/moved-server.test.ts',
   'shared/src/in-time.test.ts',
+  'shared/src/rate-limiter.test.ts',
   'tests/clock-jump.pg.test.ts',
+  'tests/clock-set-back-planes.pg.test.ts',
   'tests/clock-set-back.pg.test.ts',
   'tests/unread-boundaries.pg.test.ts',
 ];
