@@ -14,6 +14,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { type AdminApi, adminApi } from '../../tests/support/admin-api.ts';
+import {
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+} from '../../tests/support/admin-setup.ts';
 import { freePort, startService } from '../../tests/support/service-process.ts';
 import { prepareGo, preparePython, type Toolchain } from './toolchains.ts';
 
@@ -147,14 +152,8 @@ async function untilListening(port: number, id: string): Promise<void> {
   throw new Error(`the server ${id} did not start`);
 }
 
-interface Agent {
-  id: string;
-  client_id: string;
-  client_secret: string;
-}
-
 /** An agent that may read: `wipe_disk` is denied because of its name. */
-async function setUp(admin: AdminApi, servers: ForeignServer[]): Promise<Agent> {
+async function setUp(admin: AdminApi, servers: ForeignServer[]): Promise<RegisteredAgent> {
   for (const { id, url } of servers) {
     const way = url
       ? { transport: 'streamable-http', url }
@@ -162,24 +161,14 @@ async function setUp(admin: AdminApi, servers: ForeignServer[]): Promise<Agent> 
     await admin.post('/api/v1/mcp-servers', { server_id: id, ...way });
   }
   await admin.patch('/api/v1/admin/rate-limits', { enabled: false });
-  const role = await admin.post<{ id: string }>('/api/v1/roles', {
-    name: 'foreign',
-    permissions: ['*:read'],
-  });
-  const agent = await admin.post<Agent>('/api/v1/agents', {
-    name: 'foreign',
-    agent_type: 'assistant',
-    owner: 'foreign@example.com',
-  });
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  return agent;
+  return registerAgent(admin, 'foreign', await registerRole(admin, 'foreign', '*:read'));
 }
 
 async function runClient(
   toolchain: Toolchain,
   [library, credential]: readonly [string, string],
   gateway: string,
-  agent: Agent,
+  agent: RegisteredAgent,
   servers: ForeignServer[],
 ): Promise<Check[]> {
   const { command, args } = toolchain.client(library, credential);

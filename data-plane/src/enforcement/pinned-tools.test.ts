@@ -251,30 +251,34 @@ it('that varied waits no longer once it is approved, and waits again for the nex
   expect(one.isWaiting(PLACE, rules)).toBe(false);
 });
 
-it('that varied while the clock was ahead waits no longer than a day once it is put back', () => {
-  const one = worker();
+describe('that varied while the clock was ahead', () => {
   const wanted = settings(digestOf(tool('5')));
-  now = START + 30 * 24 * HOUR;
-  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], wanted);
-  now = START;
-  one.observe('t', 's', [tool('5')], wanted);
-  expect(one.isWaiting(PLACE, wanted)).toBe(true);
-  now += 24 * HOUR;
-  expect(one.isWaiting(PLACE, wanted)).toBe(false);
-});
 
-it('that varied while the clock was ahead waits no longer once it is approved', () => {
-  const one = worker();
-  const wanted = settings(digestOf(tool('5')));
-  now = START + 30 * 24 * HOUR;
-  for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], wanted);
-  now = START;
-  one.observe('t', 's', [tool('5')], wanted);
-  now += HOUR;
-  const approved_at = new Date(now).toISOString();
-  const approved = settings(digestOf(tool('5')), true, { approved_at });
-  one.observe('t', 's', [tool('5')], approved);
-  expect(one.isWaiting(PLACE, approved)).toBe(false);
+  /** The tool is as it is wanted, and the clock has been put back by a month. */
+  function afterwards() {
+    const one = worker();
+    now = START + 30 * 24 * HOUR;
+    for (let i = 0; i < 6; i++) one.observe('t', 's', [tool(`${i}`)], wanted);
+    now = START;
+    one.observe('t', 's', [tool('5')], wanted);
+    return one;
+  }
+
+  it('waits no longer than a day once it is put back', () => {
+    const one = afterwards();
+    expect(one.isWaiting(PLACE, wanted)).toBe(true);
+    now += 24 * HOUR;
+    expect(one.isWaiting(PLACE, wanted)).toBe(false);
+  });
+
+  it('waits no longer once it is approved', () => {
+    const one = afterwards();
+    now += HOUR;
+    const approved_at = new Date(now).toISOString();
+    const approved = settings(digestOf(tool('5')), true, { approved_at });
+    one.observe('t', 's', [tool('5')], approved);
+    expect(one.isWaiting(PLACE, approved)).toBe(false);
+  });
 });
 
 it('that varied is written down as it stays, also where its last change came soon after another', () => {

@@ -14,23 +14,23 @@ import {
   getDefaultEnvironment,
   StdioClientTransport,
 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type AdminApi, adminApi } from '../../../tests/support/admin-api.ts';
+import {
+  basicOf,
+  type RegisteredAgent,
+  registerAgent,
+  registerRole,
+} from '../../../tests/support/admin-setup.ts';
+import { connectSdk } from '../../../tests/support/sdk-client.ts';
 import { startService } from '../../../tests/support/service-process.ts';
 import { startChat, startCodeHost, startMail } from './doubles.ts';
 import { installServers, type ReachCase, type RealServer, realServers } from './servers.ts';
 
 const CODES = { denied: -32003, escalated: -32004 };
 
-interface Agent {
-  id: string;
-  client_id: string;
-  client_secret: string;
-}
-
 interface Alert {
   alert_type: string;
-  details: { rule?: string; verdict?: string };
+  details: { rule?: string };
 }
 
 let failed = 0;
@@ -105,28 +105,22 @@ async function prepareFolders(folder: string): Promise<void> {
 }
 
 /** An agent that may do everything: only the reach of a call can stop it. */
-async function setUp(admin: AdminApi, servers: RealServer[]): Promise<Agent> {
+async function setUp(admin: AdminApi, servers: RealServer[]): Promise<RegisteredAgent> {
   for (const { id } of servers) {
     await admin.post('/api/v1/mcp-servers', { server_id: id, transport: 'stdio', local_name: id });
   }
   const permissions = servers.map(({ id }) => `${id}:*`);
-  const role = await admin.post<{ id: string }>('/api/v1/roles', { name: 'all', permissions });
-  const agent = await admin.post<Agent>('/api/v1/agents', {
-    name: 'reach',
-    agent_type: 'assistant',
-    owner: 'reach@example.com',
-  });
-  await admin.post(`/api/v1/agents/${agent.id}/roles`, { role_id: role.id });
-  return agent;
+  return registerAgent(admin, 'reach', await registerRole(admin, 'all', ...permissions));
 }
 
-async function runServer(server: RealServer, gateway: string, agent: Agent): Promise<void> {
+async function runServer(
+  server: RealServer,
+  gateway: string,
+  agent: RegisteredAgent,
+): Promise<void> {
   console.log(`\n${server.id}: ${server.package}`);
-  const authorization = `Basic ${btoa(`${agent.client_id}:${agent.client_secret}`)}`;
-  const client = new Client({ name: 'reach', version: '1.0.0' });
-  const address = new URL(`/mcp/v1/${server.id}`, gateway);
-  const options = { requestInit: { headers: { authorization } } };
-  await client.connect(new StreamableHTTPClientTransport(address, options));
+  const headers = { authorization: basicOf(agent) };
+  const client = await connectSdk(`${gateway}/mcp/v1/${server.id}`, headers);
   try {
     const { tools } = await client.listTools();
     const own = await ownTools(server);
@@ -198,7 +192,7 @@ async function checkWhatArrived(
   ]);
 }
 
-/** Each rule with each of its verdicts has raised its alert. */
+/** Each rule that stopped a call has raised an alert. */
 async function checkAlerts(admin: AdminApi, servers: RealServer[]): Promise<void> {
   console.log('\nAlerts');
   const { alerts: found } = await admin.get<{ alerts: Alert[] }>(
