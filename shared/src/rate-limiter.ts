@@ -5,7 +5,7 @@
  * The count of a window is an estimate, as if the events of the one before had come evenly: in the
  * worst case a key makes twice its limit in a span of one window. `createExactLimiter` keeps times.
  *
- * Both count by a monotonic clock: where the machine's clock jumps, no window begins anew.
+ * Both count by a monotonic clock: where the machine's clock jumps, no window begins anew (ADR 113).
  */
 
 import { LRUCache } from 'lru-cache';
