@@ -72,9 +72,13 @@ async function ship(times = 1): Promise<void> {
 
 /** A run of the detectors; each has a memory of its own, as after a restart. */
 const detect = () =>
-  createDispositionFlush({ db: controlPlane.db, now, settledNow: now, everyMs: MINUTE }).run(
-    new AbortController().signal,
-  );
+  createDispositionFlush({
+    db: controlPlane.db,
+    now,
+    tokenNow: now,
+    settledNow: now,
+    everyMs: MINUTE,
+  }).run(new AbortController().signal);
 
 interface Alert {
   id: string;

@@ -28,7 +28,8 @@ interface Found {
   decision: SessionDecision;
 }
 
-export const detectCrossSessions: Detect = async ({ tx, decisions, answers, states, now }) => {
+export const detectCrossSessions: Detect = async (batch) => {
+  const { tx, decisions, answers, states, writtenAt } = batch;
   const hasFindings = decisions.some(({ record }) => record.dlp_findings.length > 0);
   if (!hasFindings && answers.length === 0) return;
   const patterns = await patternsAcrossSessions(tx);
@@ -72,7 +73,7 @@ export const detectCrossSessions: Detect = async ({ tx, decisions, answers, stat
       });
     }
   }
-  await store.save(changed, now);
+  await store.save(changed, writtenAt);
 };
 
 const placeOf = ({ at, eventId, pattern }: Sighting): string => `${at} ${eventId} ${pattern}`;

@@ -43,8 +43,11 @@ interface Row {
   alerted_at: Date | null;
 }
 
-/** @param now the time of the run */
-export function detectorStates(tx: TenantTransaction, now: Date): DetectorStates {
+/** @param times of the run: of its alerts, and of its rows */
+export function detectorStates(
+  tx: TenantTransaction,
+  { now, writtenAt }: { now: Date; writtenAt: Date },
+): DetectorStates {
   const { tenantId } = tx.scope;
   const loaded = new Map<string, Map<string, DetectorState>>();
   const used = new Map<DetectorState, Required<StateKey>>();
@@ -99,7 +102,7 @@ export function detectorStates(tx: TenantTransaction, now: Date): DetectorStates
       await tx.db.$executeRaw`
         INSERT INTO detector_states (tenant_id, detector, subject, item, count, last_at, alerted_at,
           updated_at)
-        SELECT ${tenantId}::uuid, s.*, ${now}::timestamptz
+        SELECT ${tenantId}::uuid, s.*, ${writtenAt}::timestamptz
         FROM unnest(${states.map(([, key]) => key.detector)}::text[],
           ${states.map(([, key]) => key.subject)}::text[],
           ${states.map(([, key]) => key.item)}::text[],

@@ -21,7 +21,8 @@ export interface Batch {
   answers: readonly ClientAnswer[];
   states: DetectorStates;
   settings: SessionSettings;
-  now: Date;
+  /** The time of the run, for its rows. */
+  writtenAt: Date;
 }
 
 /** Examines decisions, in the transaction that marks them as seen. */

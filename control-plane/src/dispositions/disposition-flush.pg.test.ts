@@ -18,7 +18,7 @@ type Decision = Partial<Extract<UnchainedRecord, { type: 'decision' }>>;
 
 /** A run of the periodic work; each has a memory of its own, as after a restart. */
 const flush = () =>
-  createDispositionFlush({ db, now, settledNow: now, everyMs: MINUTE }).run(
+  createDispositionFlush({ db, now, tokenNow: now, settledNow: now, everyMs: MINUTE }).run(
     new AbortController().signal,
   );
 

@@ -21,7 +21,7 @@ import { detectMismatches, detectScopeProbes } from './delegation-detectors.ts';
 import type { ClientAnswer, Detect } from './detector.ts';
 import { detectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';
-import { forgetOld, keepWithinBounds } from './forget-old.ts';
+import { datePresent, forgetOld, keepWithinBounds } from './forget-old.ts';
 import { type AnsweredQuestion, recordReader } from './record-reader.ts';
 import { detectReversals } from './reversal-detector.ts';
 import { detectCycling } from './session-cycling.ts';
@@ -38,6 +38,8 @@ export interface DispositionFlushDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
   everyMs: number;
   now: () => Date;
+  /** By which rows are dated: it never runs back, so that the newest have the latest time. */
+  tokenNow: () => Date;
   /** For what cannot be undone. */
   settledNow: () => Date;
 }
@@ -62,21 +64,23 @@ export function createDispositionFlush(deps: DispositionFlushDeps): LeaderTask {
 /** @returns whether there were new records */
 async function lookAtNext(
   tx: TenantTransaction,
-  deps: Pick<DispositionFlushDeps, 'now' | 'settledNow'>,
+  deps: Pick<DispositionFlushDeps, 'now' | 'tokenNow' | 'settledNow'>,
 ): Promise<boolean> {
   const now = deps.now();
   const reader = recordReader(tx);
   const mark = await reader.lockMark();
   const { rows, upTo } = await reader.readDecisions(mark);
   if (upTo === mark) return false;
+  const writtenAt = deps.tokenNow();
+  await datePresent(tx, writtenAt);
   await forgetOld(tx, deps.settledNow());
   const decisions = await placed(tx, rows, now);
   const answers = await answersOf(tx, await reader.readAnswers(mark, upTo), now);
   if (decisions.length > 0 || answers.length > 0) {
     const { sessions: settings } = await tenantSettingsStore(tx).get();
-    const states = detectorStates(tx, now);
+    const states = detectorStates(tx, { now, writtenAt });
     for (const detect of DETECTORS) {
-      await detect({ tx, decisions, answers, states, settings, now });
+      await detect({ tx, decisions, answers, states, settings, writtenAt });
     }
     await states.save();
   }

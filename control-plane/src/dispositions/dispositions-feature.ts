@@ -6,6 +6,7 @@ export interface DispositionsCore {
   config: { dispositionFlushSeconds: number };
   db: TenantDatabase;
   now: () => Date;
+  tokenNow: () => Date;
   settledNow: () => Date;
 }
 

@@ -1,4 +1,5 @@
 import { DAY_MS } from '@governance/shared/durations';
+import { Prisma } from '../platform/generated/client.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const KEPT_MS = DAY_MS;
@@ -6,16 +7,28 @@ const KEPT_MS = DAY_MS;
 const MAX_OF_AGENT = 1_000;
 const MAX_OF_TENANT = 100_000;
 
+const TABLES = ['dispositions', 'detector_states', 'dlp_sightings'].map((name) => Prisma.raw(name));
+
+/**
+ * What was written while the clock was ahead counts as written just before now: otherwise it would
+ * be the newest, and push out all that is new, until the time that the clock showed.
+ */
+export async function datePresent({ db, scope }: TenantTransaction, now: Date): Promise<void> {
+  const present = new Date(now.getTime() - 1);
+  for (const table of TABLES) {
+    await db.$executeRaw`
+      UPDATE ${table} SET updated_at = ${present}
+      WHERE tenant_id = ${scope.tenantId}::uuid AND updated_at > ${now}`;
+  }
+}
+
 /** Deletes rows that no detector reads any more. */
 export async function forgetOld({ db, scope }: TenantTransaction, now: Date): Promise<void> {
-  const { tenantId } = scope;
   const before = new Date(now.getTime() - KEPT_MS);
-  await db.$executeRaw`
-    DELETE FROM dispositions WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
-  await db.$executeRaw`
-    DELETE FROM detector_states WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
-  await db.$executeRaw`
-    DELETE FROM dlp_sightings WHERE tenant_id = ${tenantId}::uuid AND updated_at < ${before}`;
+  for (const table of TABLES) {
+    await db.$executeRaw`
+      DELETE FROM ${table} WHERE tenant_id = ${scope.tenantId}::uuid AND updated_at < ${before}`;
+  }
 }
 
 /** Deletes the oldest rows beyond the limits. */

@@ -44,7 +44,7 @@ async function told(type: string) {
     await controlPlane.ingest.ingestBatch(admin.scope.tenantId, plane.deploymentId, batch);
   }
   const { db } = controlPlane;
-  await createDispositionFlush({ db, now, settledNow: now, everyMs: MINUTE }).run(
+  await createDispositionFlush({ db, now, tokenNow: now, settledNow: now, everyMs: MINUTE }).run(
     new AbortController().signal,
   );
   const answer = await call('/api/v1/monitor/alerts', { token: admin.token });

@@ -7,7 +7,7 @@ import { dispositionStore, type StoredDispositions } from './disposition-store.t
 const COOL_DOWN_MS = 5 * 60_000;
 const detector = 'behavior_reversal';
 
-export const detectReversals: Detect = async ({ tx, decisions, states, now }) => {
+export const detectReversals: Detect = async ({ tx, decisions, states, writtenAt }) => {
   const judged = decisions.flatMap((decision) => {
     const disposition = dispositionOf(decision.record);
     return disposition ? [{ decision, disposition, action: actionOf(decision.record) }] : [];
@@ -49,7 +49,7 @@ export const detectReversals: Detect = async ({ tx, decisions, states, now }) =>
       dedupeKey: `behavior-reversal:${agentId}:${decision.requesterKey}:${action.key}:${severity}`,
     });
   }
-  await store.save(known, now);
+  await store.save(known, writtenAt);
 };
 
 const agentOf = ({ record }: SessionDecision) => record.agent_id.toLowerCase();

@@ -1,3 +1,4 @@
+import { listedTime } from '../platform/record-time.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { arrange, MAX_SIGHTINGS, type Sighting } from './dlp-sightings.ts';
 
@@ -6,8 +7,8 @@ export interface AgentSightings {
   agentId: string;
   /** In the order of time. */
   arranged: Sighting[];
-  /** As the rows are, with the beginning of the session in each. */
-  stored: Map<Sighting, number | null>;
+  /** With the row of each. */
+  stored: Map<Sighting, Sighting>;
 }
 
 interface Row {
@@ -17,6 +18,7 @@ interface Row {
   pattern: string;
   session_key: string;
   session_started_at: Date | null;
+  updated_at: Date;
 }
 
 /** Sightings of the transaction's tenant. */
@@ -28,14 +30,19 @@ export function sightingStore({ db, scope: { tenantId } }: TenantTransaction) {
         agentIds.map((agentId) => [agentId, { agentId, arranged: [], stored: new Map() }]),
       );
       const rows = await db.$queryRaw<Row[]>`
-        SELECT agent_id, seen_at, event_id, pattern, session_key, session_started_at
+        SELECT agent_id, seen_at, event_id, pattern, session_key, session_started_at, updated_at
         FROM dlp_sightings
         WHERE tenant_id = ${tenantId}::uuid AND agent_id = ANY(${[...known.keys()]}::uuid[])`;
+      const places = new Set<string>();
       for (const row of rows) {
-        const sighting = toSighting(row);
+        const stored = toSighting(row);
+        const sighting = notAhead(stored, row.updated_at.getTime());
         const of = known.get(row.agent_id);
-        of?.arranged.push(sighting);
-        of?.stored.set(sighting, sighting.sessionStartedAt);
+        of?.stored.set(sighting, stored);
+        // Two of one decision may have become the same.
+        const isNew = !places.has(placeOf(sighting));
+        places.add(placeOf(sighting));
+        if (isNew) of?.arranged.push(sighting);
       }
       for (const of of known.values()) of.arranged = arrange(of.arranged);
       return (agentId) => {
@@ -51,11 +58,14 @@ export function sightingStore({ db, scope: { tenantId } }: TenantTransaction) {
       const written: object[] = [];
       for (const { agentId, arranged, stored } of all) {
         const kept = new Set(arranged.slice(-MAX_SIGHTINGS));
-        for (const sighting of stored.keys()) {
-          if (!kept.has(sighting)) forgotten.push(toJson(agentId, sighting));
+        for (const [sighting, row] of stored) {
+          const isKept = kept.has(sighting) && row.at === sighting.at;
+          if (!isKept) forgotten.push(toJson(agentId, row));
         }
         for (const sighting of kept) {
-          const isSame = stored.get(sighting) === sighting.sessionStartedAt;
+          const row = stored.get(sighting);
+          const isSame =
+            row?.at === sighting.at && row.sessionStartedAt === sighting.sessionStartedAt;
           if (!isSame) written.push(toJson(agentId, sighting));
         }
       }
@@ -81,6 +91,8 @@ export function sightingStore({ db, scope: { tenantId } }: TenantTransaction) {
   };
 }
 
+const placeOf = ({ at, eventId, pattern }: Sighting): string => `${at} ${eventId} ${pattern}`;
+
 function toSighting(row: Row): Sighting {
   return {
     at: row.seen_at.getTime(),
@@ -89,6 +101,16 @@ function toSighting(row: Row): Sighting {
     sessionKey: row.session_key,
     sessionStartedAt: row.session_started_at?.getTime() ?? null,
   };
+}
+
+/**
+ * A sighting of while the clock was ahead, as of when it was written: it would be the newest, and
+ * push out new ones, until the time that the clock showed.
+ */
+function notAhead(stored: Sighting, writtenAt: number): Sighting {
+  const at = listedTime(stored.at, writtenAt);
+  const startedAt = stored.sessionStartedAt;
+  return { ...stored, at, sessionStartedAt: startedAt === null ? null : Math.min(startedAt, at) };
 }
 
 function toJson(agentId: string, sighting: Sighting): object {
