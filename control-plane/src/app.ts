@@ -49,7 +49,7 @@ import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { replaysFeature } from './replays/replays-feature.ts';
 import { rolesFeature } from './roles/roles-feature.ts';
-import { findKeyWarnings } from './service-keys/key-warnings.ts';
+import { findKeyHealth, findKeyWarnings } from './service-keys/key-warnings.ts';
 import { serviceKeysFeature } from './service-keys/service-keys-feature.ts';
 import { sessionsFeature } from './sessions/sessions-feature.ts';
 import { tenantsFeature } from './tenants/tenants-feature.ts';
@@ -188,7 +188,10 @@ function createPlugin(parts: PluginParts): FastifyPluginAsync {
           ...core.findBundleWarnings(),
           ...parts.warnings?.(),
         }),
-        health: parts.health,
+        health: async () => ({
+          ...(await parts.health?.()),
+          ...(await findKeyHealth(core.serviceKeys)),
+        }),
         metrics: [core.registry, ...(parts.metrics ?? [])],
         namesTenants: config.metricsToken !== undefined,
       }),

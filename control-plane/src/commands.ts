@@ -18,9 +18,14 @@ import { createMasterKey } from './platform/master-key.ts';
 import { migrateDatabase } from './platform/migrations.ts';
 import { CREDENTIALS_FILE } from './platform/postgres-folder.ts';
 import { canConnect } from './platform/postgres-process.ts';
-import { acceptClock } from './platform/standing-clock.ts';
+import { acceptClock, readKeptClock } from './platform/standing-clock.ts';
 import { findMasterKey, masterKeyPath } from './platform/stored-master-key.ts';
-import { type Actor, createTenantDatabase, type TenantDatabase } from './platform/tenant-scope.ts';
+import {
+  type Actor,
+  createTenantDatabase,
+  SYSTEM_ACTOR,
+  type TenantDatabase,
+} from './platform/tenant-scope.ts';
 import { type AnnouncedRestore, announceRestore } from './restores/restore-announcement.ts';
 
 export const CONTROL_PLANE_USAGE = `Commands of the control plane:
@@ -115,10 +120,12 @@ async function onDatabase(
 
 function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Promise<void> {
   return onDatabase(env, out, async (db, place) => {
-    const signer = await findSigner(db, env);
+    const kept = await db.inPlatform(SYSTEM_ACTOR, readKeptClock);
+    const now = () => new Date(Math.max(Date.now(), kept.getTime()));
+    const signer = await findSigner(db, env, now);
     out.log(`announcing to the database of ${place}:`);
     let failed = 0;
-    const restore = { reason, operator: userInfo().username, signer, now: () => new Date() };
+    const restore = { reason, operator: userInfo().username, signer, now };
     const announcing = announceRestore(db, {
       ...restore,
       onAnnounced: (one) => out.log(describe(one)),
@@ -179,7 +186,11 @@ function accept(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Pro
  *
  * @throws Error before anything is recorded
  */
-async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<LogEpochSigner> {
+async function findSigner(
+  db: TenantDatabase,
+  env: NodeJS.ProcessEnv,
+  now: () => Date,
+): Promise<LogEpochSigner> {
   const {
     masterKey: given,
     masterKeyPrevious,
@@ -198,7 +209,9 @@ async function findSigner(db: TenantDatabase, env: NodeJS.ProcessEnv): Promise<L
       `the next epoch of the log has to be signed with a key of the service: set SERVICE_MASTER_KEY to the service's master key (it is not set, and there is no file ${masterKeyPath(dataDir)})`,
     );
   }
-  const keys = createServiceKeys({ db, masterKey: createMasterKey(masterKey, masterKeyPrevious) });
+  const keys = createServiceKeys({
+    ...{ db, masterKey: createMasterKey(masterKey, masterKeyPrevious), now },
+  });
   const known = await keys.listKeys(['checkpoint-signing']);
   if (known.length === 0) {
     throw new Error(

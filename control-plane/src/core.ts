@@ -128,8 +128,9 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
   // A given clock is taken as it is: whoever gives it may set it back.
   const standingClock = deps.now ? undefined : createStandingClock({ db, now, log, registry });
   const masterKey = createMasterKey(secret, config.masterKeyPrevious);
+  const keyNow = standingClock?.kept ?? now;
   const serviceKeys = createServiceKeys({
-    ...{ db, masterKey, now },
+    ...{ db, masterKey, now: keyNow },
     overlapMs: config.keyOverlapSeconds * 1_000,
     given: deps.tokenKey ? { 'token-signing': deps.tokenKey.reveal() } : {},
     onUnusable: (key) => log.error(key, 'a service key cannot be used: restore its row'),
@@ -160,6 +161,8 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
      * data planes order by its time is dated by it: they refuse a statement older than the last.
      */
     tokenNow: standingClock?.now ?? now,
+    /** By which keys begin and end, and what they sign for evidence is dated. */
+    keyNow,
     /** By which is deleted what nothing brings back: a short glitch of the clock deletes nothing. */
     settledNow: standingClock?.settled ?? now,
     /** Monotonic milliseconds, by which limits count; a given clock counts as one. */
@@ -188,11 +191,11 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
 
 /** Authentication: the keys of tokens, administrators' logins, and the guards of routes. */
 async function createIdentity(deps: CoreDeps, platform: Platform) {
-  const { config, db, lookups, serviceKeys, now, tokenNow, limitClock } = platform;
+  const { config, db, lookups, serviceKeys, keyNow, tokenNow, limitClock } = platform;
   const { jwtPrivateKey: privateKey, jwtPublicKey: publicKey, publicUrl } = config;
   const others = config.jwtPreviousPublicKeys?.reveal() ?? [];
   const configured = privateKey && publicKey ? { privateKey, publicKey, others } : undefined;
-  const tokenKeys = await createTokenKeys({ serviceKeys, configured, now });
+  const tokenKeys = await createTokenKeys({ serviceKeys, configured, now: keyNow });
   const { superAdminPassword, masterKeyPrevious } = config;
   const superAdmin = await createSuperAdmin(superAdminPassword, deps.masterKey, masterKeyPrevious);
   const adminTokens = createAdminTokens({
@@ -285,7 +288,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       signer: serviceKeys.feedSigningKey,
       prepareApprovals: createApprovalCheck({ db, attestations, registry, log, now }),
     }),
-    logViews: createLogViews({ db, serviceKeys, now }),
+    logViews: createLogViews({ db, serviceKeys, now: platform.keyNow }),
     facts: features,
     dataPlanes,
     sealedFactTurns: createSealedFactTurns(),

@@ -37,27 +37,30 @@ export interface EvidenceCore extends ReadingPlacesDeps {
   registry: Registry;
   log: Logger;
   now: () => Date;
+  keyNow: () => Date;
   settledNow: () => Date;
 }
 
 /** The log of records, and evidence for its verifiers. */
 export function evidenceFeature(core: EvidenceCore): Feature {
-  const { config, db, serviceKeys, dataKeys, log, now } = core;
+  const { config, db, serviceKeys, dataKeys, log, now, keyNow } = core;
   const { publicUrl, verifierPublicUrl: verifierUrl } = config;
   const witnesses = createWitnessTask({
     ...{ db, witnesses: config.witnesses, outbound: core.outbound, breaks: core.breaks, now },
     registry: core.registry,
   });
   const growth = createLogGrowth({
-    ...{ db, serviceKeys, now },
+    ...{ db, serviceKeys, now: keyNow },
     checkpointMs: config.checkpointSeconds * 1_000,
   });
   const anchors = createTrustAnchors({
-    ...{ db, serviceKeys, publicUrl, verifierUrl, witnesses: config.witnesses, now },
+    ...{ db, serviceKeys, publicUrl, verifierUrl, witnesses: config.witnesses },
+    now: keyNow,
   });
   const retentionMs = config.evidenceRetentionDays * DAY_MS;
   const exports = createExportTask({
     ...{ db, serviceKeys, dataKeys, growth, witnesses, anchors, retentionMs, log, now },
+    keyNow,
     settledNow: core.settledNow,
   });
   return {

@@ -3,6 +3,7 @@
  * made by one replica, under the lock of the keys.
  */
 import type { KeyObject } from 'node:crypto';
+import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
 import { AppError } from '@governance/shared/errors';
 import {
   type KeyRotation,
@@ -10,6 +11,7 @@ import {
   signRotation,
 } from '@governance/shared/evidence/evidence-keys';
 import { serviceKeyContext } from './ciphertext-kinds.ts';
+import { type DatedLife, listLiving } from './key-choice.ts';
 import {
   ALG,
   generateServiceKey,
@@ -25,8 +27,8 @@ import type { Actor, PlatformTransaction } from './tenant-scope.ts';
 
 export interface RotationOrder {
   /**
-   * The old key is compromised: it ends now, and nothing it signed is accepted any more. Where the
-   * keys sign a class of tokens, all earlier ones end with it.
+   * The old key is compromised: it ends now, with any that was to follow it, and nothing it signed is
+   * accepted any more. Where the keys sign a class of tokens, all earlier ones end with it.
    */
   revoke: boolean;
   reason: string | null;
@@ -49,6 +51,10 @@ export function createKeyMaker(deps: {
   now(): Date;
 }) {
   const { masterKey, now } = deps;
+
+  /** Whether it is about to sign. One that is further off was made while the clock was ahead. */
+  const isNext = ({ from }: DatedLife, at: Date): boolean =>
+    from > at && from.getTime() - at.getTime() <= deps.overlapMs + CLOCK_JUMP_MS;
 
   async function insert(
     tx: PlatformTransaction,
@@ -84,7 +90,7 @@ export function createKeyMaker(deps: {
 
     /**
      * Stores a key as the successor of the current one, which ends when the successor starts to
-     * sign.
+     * sign. So do keys that were to follow, where they cannot be waited for.
      *
      * @throws AppError as `ServiceKeys.rotate`
      */
@@ -99,28 +105,37 @@ export function createKeyMaker(deps: {
       const at = now();
       const rows = await store.list([purpose]);
       const ring = deps.opener.openRing(purpose, rows);
-      const isPending = [...ring.keys, ...ring.barred].some(({ from }) => from > at);
-      if (isPending) throw new AppError('KEY_ROTATION_PENDING');
-      if (rows.length > MAX_ROTATIONS) throw new AppError('KEY_ROTATIONS_EXHAUSTED');
       const before = pickSigning(ring, at);
+      const living = listLiving([...ring.keys, ...ring.barred], at);
+      if (!order.revoke && living.some((key) => key !== before && isNext(key, at))) {
+        throw new AppError('KEY_ROTATION_PENDING');
+      }
+      if (rows.length > MAX_ROTATIONS) throw new AppError('KEY_ROTATIONS_EXHAUSTED');
       const validFrom = order.revoke ? at : new Date(at.getTime() + deps.overlapMs);
       await insert(tx, purpose, next, validFrom);
       const { kid } = next.publicJwk;
+      // Where a key follows already, anchors and data planes may know that one as the last.
+      const last = ring.keys.findLast((key) => key.to === null && living.includes(key)) ?? before;
       const statement: KeyRotation = {
         type: 'key_rotation',
         v: 1,
         purpose: STATEMENT_PURPOSE[purpose],
-        old_kid: before.kid,
+        old_kid: last.kid,
         new_key: { kid, jwk: next.publicJwk },
         valid_from: validFrom.toISOString(),
         time: at.toISOString(),
       };
-      const signed = signRotation(statement, before, { kid, key: next.privateKey });
-      await store.end(before.kid, validFrom, order.revoke ? { at, reason: order.reason } : null);
+      const signed = signRotation(statement, last, { kid, key: next.privateKey });
+      // Those that were to follow never sign. With a clock that ran back, one of them may be the key
+      // that was in use, and that somebody else has.
+      const revocation = order.revoke ? { at, reason: order.reason } : null;
+      for (const { kid, to } of living) {
+        await store.end(kid, to && to < validFrom ? to : validFrom, revocation);
+      }
       if (order.revoke && STATEMENT_PURPOSE[purpose] === 'token') {
         // The compromised one may be an earlier key, whose tokens still live.
         for (const { kid, retiredAt, revokedAt } of rows) {
-          if (kid === before.kid || revokedAt) continue;
+          if (revokedAt || living.some((key) => key.kid === kid)) continue;
           await store.end(kid, retiredAt ?? validFrom, { at, reason: order.reason });
         }
       }

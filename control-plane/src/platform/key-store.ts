@@ -5,6 +5,7 @@
 import { SignedRotation } from '@governance/shared/evidence/evidence-keys';
 import { z } from 'zod';
 import type { Prisma } from './generated/client.ts';
+import type { DatedLife } from './key-choice.ts';
 import {
   PAYLOAD_SEALING,
   type PublicJwk,
@@ -29,6 +30,12 @@ export interface KeyRow {
 }
 
 export const startOf = ({ validFrom, createdAt }: KeyRow): Date => validFrom ?? createdAt;
+
+export const lifeOf = (row: KeyRow): DatedLife => ({
+  from: startOf(row),
+  to: row.retiredAt,
+  revokedAt: row.revokedAt,
+});
 
 const LOCK = 'governance.service_keys';
 /** Limits how many rows with an unknown purpose are listed. */

@@ -12,6 +12,7 @@
 import type { KeyObject } from 'node:crypto';
 import { inTime } from '@governance/shared/in-time';
 import type { SessionTokenClass } from '@governance/shared/session-token';
+import { chooseSigning } from './key-choice.ts';
 import {
   generateServiceKey,
   type PublicJwk,
@@ -21,7 +22,7 @@ import {
 } from './key-kinds.ts';
 import { createKeyMaker, type RotationOrder } from './key-maker.ts';
 import { createKeyRings, REREAD_MS } from './key-rings.ts';
-import { isDate, type KeyRow, keyStore, startOf } from './key-store.ts';
+import { isDate, type KeyRow, keyStore, lifeOf, startOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
 import { createKeyOpener, pickSigning, type UnusableKey } from './opened-keys.ts';
 import { isReadable, type RecordedRotation, type StoredRotation } from './stored-rotation.ts';
@@ -48,6 +49,15 @@ export interface DatedKey {
   to: Date | null;
   revokedAt: Date | null;
   revokeReason: string | null;
+}
+
+/** The key of a purpose that signs now. */
+export interface Signer {
+  purpose: ServiceKeyPurpose;
+  /** Null where nothing can be signed. */
+  kid: string | null;
+  /** Until then, what it signs for evidence is found to be signed too early. */
+  beginsInMs: number;
 }
 
 export interface ServiceKeys {
@@ -92,6 +102,8 @@ export interface ServiceKeys {
    * database is unavailable, the last known ones.
    */
   findUnusable(): Promise<UnusableKey[]>;
+  /** For each purpose that has keys, the one that signs now, read as for `findUnusable`. */
+  findSigners(): Promise<Signer[]>;
   /**
    * Every rotation of keys of these purposes, oldest first. A damaged row is left out by itself,
    * and reported.
@@ -103,8 +115,8 @@ export interface ServiceKeys {
    * Makes a successor to the current key. Key, statement and the end of the old key are committed
    * together.
    *
-   * @throws AppError KEY_ROTATION_PENDING, KEY_ROTATIONS_EXHAUSTED; UNAVAILABLE when the current
-   *   key cannot be used
+   * @throws AppError KEY_ROTATION_PENDING when another key is about to sign and none is revoked,
+   *   KEY_ROTATIONS_EXHAUSTED; UNAVAILABLE when the current key cannot be used
    */
   rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation>;
   /** Everything is read again before its next use: another replica may have rotated a key. */
@@ -114,6 +126,7 @@ export interface ServiceKeys {
 export interface ServiceKeysDeps {
   db: Pick<TenantDatabase, 'inPlatform'>;
   masterKey: MasterKey;
+  /** By which keys begin and end. */
   now?: () => Date;
   /** From a key's creation to its first signature. */
   overlapMs?: number;
@@ -159,6 +172,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
   });
   const toldRotations = new Set<number>();
   let looked: { at: number; done: Promise<void> } | null = null;
+  let seen: readonly KeyRow[] = [];
 
   async function rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation> {
     // On a new database the first key is made.
@@ -187,15 +201,35 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     }));
     listUsable(SERVICE_KEY_PURPOSES, rows);
     opener.noteStray(stray);
+    seen = rows;
   }
 
-  async function findUnusable(): Promise<UnusableKey[]> {
+  async function look(): Promise<void> {
     if (!looked || elapsed() - looked.at >= REREAD_MS) {
       // A failed read is repeated later; the database's own state is reported elsewhere.
       looked = { at: elapsed(), done: lookAtAll().catch(() => undefined) };
     }
     await inTime(looked.done, LOOK_WITHIN_MS, () => undefined);
+  }
+
+  async function findUnusable(): Promise<UnusableKey[]> {
+    await look();
     return opener.listUnusable();
+  }
+
+  async function findSigners(): Promise<Signer[]> {
+    await look();
+    const at = now();
+    return SERVICE_KEY_PURPOSES.flatMap((purpose) => {
+      const rows = seen.filter((row) => row.purpose === purpose);
+      if (rows.length === 0) return [];
+      const { usable, barred } = opener.sortRows(purpose, rows);
+      const all = [...usable, ...barred].map((row) => ({ row, ...lifeOf(row) }));
+      const chosen = chooseSigning(all, at);
+      const isUsable = chosen !== undefined && usable.includes(chosen.row);
+      const beginsInMs = isUsable ? Math.max(0, chosen.from.getTime() - at.getTime()) : 0;
+      return [{ purpose, kid: isUsable ? chosen.row.kid : null, beginsInMs }];
+    });
   }
 
   async function listRecordedRotations(): Promise<RecordedRotation[]> {
@@ -246,6 +280,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
       return rows.filter((row) => usable.has(row) || row.revokedAt !== null).map(toDatedKey);
     },
     findUnusable,
+    findSigners,
     listRotations: async (purposes) =>
       (await listRecordedRotations())
         .filter(isReadable)

@@ -7,16 +7,12 @@ import { canonicalize } from '@governance/shared/canonical-json';
 import { AppError } from '@governance/shared/errors';
 import { StartError } from '@governance/shared/start-error';
 import { serviceKeyContext } from './ciphertext-kinds.ts';
+import { chooseSigning, type DatedLife } from './key-choice.ts';
 import { ALG, type ServiceKeyPurpose, type SigningKey } from './key-kinds.ts';
-import { isDate, type KeyRow, startOf } from './key-store.ts';
+import { isDate, type KeyRow, lifeOf, startOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
 
-export interface OpenedKey extends SigningKey {
-  from: Date;
-  /** Null while it has no successor. */
-  to: Date | null;
-  revokedAt: Date | null;
-}
+export interface OpenedKey extends SigningKey, DatedLife {}
 
 /** A row that the service neither signs with nor lets anyone trust. */
 export interface UnusableKey {
@@ -30,10 +26,8 @@ export interface UnusableKey {
  * An unusable key in the sequence of a purpose's keys: nothing is signed while it is the current
  * one.
  */
-interface BarredKey {
+interface BarredKey extends DatedLife {
   kid: string;
-  from: Date;
-  revokedAt: Date | null;
   error: Error;
 }
 
@@ -94,25 +88,32 @@ export function createKeyOpener(
       return own.filter((_, index) => reasons[index] === null);
     },
 
-    /** @param rows all of one purpose, oldest first */
-    openRing(purpose: ServiceKeyPurpose, rows: readonly KeyRow[]): KeyRing {
+    /**
+     * The usable rows of one purpose, and the unusable ones that are in its sequence of keys.
+     *
+     * @param rows all of one purpose, oldest first
+     */
+    sortRows(purpose: ServiceKeyPurpose, rows: readonly KeyRow[]) {
       const usable = new Set(this.pickUsable(purpose, rows));
-      const keys = [...usable].map((row) => openKey(masterKey, row));
-      const others = rows.filter((row) => !usable.has(row));
-      const begun = new Set(keys.map(({ from }) => from.getTime()));
+      const begun = new Set([...usable].map((row) => startOf(row).getTime()));
       const ended = new Set(rows.map(({ retiredAt }) => retiredAt?.getTime()));
       // A row that does not start where another key ended, or starts where a usable key does, is no
       // successor: somebody inserted it.
       const isInTurn = (row: KeyRow) => {
         const from = startOf(row).getTime();
-        return keys.length === 0 || (ended.has(from) && !begun.has(from));
+        return usable.size === 0 || (ended.has(from) && !begun.has(from));
       };
+      const others = rows.filter((row) => row.purpose === purpose && !usable.has(row));
+      return { usable: [...usable], barred: others.filter(isInTurn) };
+    },
+
+    /** @param rows all of one purpose, oldest first */
+    openRing(purpose: ServiceKeyPurpose, rows: readonly KeyRow[]): KeyRing {
+      const { usable, barred } = this.sortRows(purpose, rows);
       return {
-        keys,
-        barred: others.filter(isInTurn).map((row) => ({
-          kid: row.kid,
-          from: startOf(row),
-          revokedAt: row.revokedAt,
+        keys: usable.map((row) => openKey(masterKey, row)),
+        barred: barred.map((row) => ({
+          ...{ kid: row.kid, ...lifeOf(row) },
           error: toError(masterKey, row),
         })),
       };
@@ -132,29 +133,22 @@ export function createKeyOpener(
 }
 
 /**
- * The newest key that has started. If the clock is behind all of them, the oldest: the first
- * replica's clock may have run ahead.
- *
  * @throws AppError UNAVAILABLE when the current key is unusable: its predecessor has ended, so a
  *   signature by the predecessor would not be valid
  */
 export function pickSigning({ keys, barred }: KeyRing, at: Date): OpenedKey {
-  const all = [...keys, ...barred]
-    .filter(({ revokedAt }) => revokedAt === null)
-    .sort((a, b) => a.from.getTime() - b.from.getTime());
-  const chosen = all.findLast(({ from }) => from <= at) ?? all[0];
-  if (!chosen)
+  const all = [...barred, ...keys];
+  const chosen = chooseSigning(all, at);
+  if (!chosen) {
+    const ended = all.findLast(({ revokedAt }) => revokedAt === null);
     throw new AppError(
       'UNAVAILABLE',
-      'Every service key of this purpose was revoked: rotate it to have a new one.',
-    );
-  if ('error' in chosen) throw chosen.error;
-  if (chosen.to && chosen.to <= at) {
-    throw new AppError(
-      'UNAVAILABLE',
-      `Service key ${chosen.kid} has ended, and the one that follows it cannot be used.`,
+      ended
+        ? `Service key ${ended.kid} has ended, and the one that follows it cannot be used.`
+        : 'Every service key of this purpose was revoked: rotate it to have a new one.',
     );
   }
+  if ('error' in chosen) throw chosen.error;
   return chosen;
 }
 
@@ -188,7 +182,7 @@ function findFault(masterKey: MasterKey, row: KeyRow): string | null {
 
 /** @throws when the private half does not open, or does not match the public one */
 function openKey(masterKey: MasterKey, row: KeyRow): OpenedKey {
-  const { kid, purpose, publicJwk, retiredAt: to, revokedAt } = row;
+  const { kid, purpose, publicJwk } = row;
   const der = masterKey.decrypt(row.privateCiphertext, serviceKeyContext(purpose, kid));
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   const half = createPublicKey(key).export({ format: 'jwk' });
@@ -200,7 +194,7 @@ function openKey(masterKey: MasterKey, row: KeyRow): OpenedKey {
       `the public key in the row of service key ${kid} (${purpose}) does not match its private key`,
     );
   }
-  return { kid, alg: ALG[purpose], key, publicJwk, from: startOf(row), to, revokedAt };
+  return { kid, alg: ALG[purpose], key, publicJwk, ...lifeOf(row) };
 }
 
 const placeText = ({ purpose, kid, publicJwk }: KeyRow): Buffer =>

@@ -121,6 +121,36 @@ describe('a machine’s clock that is set back', () => {
   });
 });
 
+it('the time of keys neither runs back nor follows a jump that has not lasted ten minutes', async () => {
+  const one = await aProcess();
+  const kept = () => one.kept().getTime();
+  pass(MINUTE);
+  expect(kept()).toBe(NOON + MINUTE);
+  wall -= 9 * HOUR;
+  expect(kept()).toBe(NOON + MINUTE);
+  wall += 9 * HOUR + YEAR;
+  expect(kept()).toBe(NOON + MINUTE);
+  pass(9 * MINUTE);
+  // A thousandth slower.
+  expect(kept()).toBe(NOON + 10 * MINUTE - 540);
+  pass(2 * MINUTE);
+  expect(kept()).toBe(wall);
+  wall -= YEAR;
+  expect(kept()).toBe(wall + YEAR);
+  await one.share();
+  await db.inPlatform(SYSTEM_ACTOR, (tx) => acceptClock(tx, new Date(wall)));
+  await one.share();
+  expect(kept()).toBe(wall);
+});
+
+it('keys have the machine’s time before the newest is read', () => {
+  const { kept } = createStandingClock({
+    ...{ db, now: () => new Date(wall), elapsed: () => passed, registry: new Registry() },
+    log: { warn: () => undefined, error: () => undefined },
+  });
+  expect(kept().getTime()).toBe(wall);
+});
+
 describe('a machine’s clock that is far ahead', () => {
   it('is believed at once, and forgotten where it lasted for less than ten minutes', async () => {
     const one = await aProcess();

@@ -117,6 +117,15 @@ export function createStandingClock(options: {
     /** The time by which anything ends here. */
     now: (): Date => new Date(read()),
     /**
+     * By which keys begin and end, and what they sign for evidence is dated: never less than what was
+     * kept, and nothing of a jump ahead that the machine has not shown for ten minutes.
+     */
+    kept: (): Date => {
+      const wall = read();
+      const time = steady();
+      return new Date(Number.isFinite(time) ? time : wall);
+    },
+    /**
      * For what cannot be undone: the machine's time, but not a jump ahead that it has not shown for
      * ten minutes.
      */
@@ -145,6 +154,12 @@ export function createStandingClock(options: {
       await share().catch((err: unknown) => log.warn({ err }, 'the newest time was not kept'));
     },
   };
+}
+
+/** The newest time that any process has kept, for a command beside the service. */
+export async function readKeptClock({ db }: Pick<PlatformTransaction, 'db'>): Promise<Date> {
+  const [row] = await db.$queryRaw<{ newest: Date }[]>`SELECT newest FROM service_clock`;
+  return row?.newest ?? new Date(0);
 }
 
 /**

@@ -155,6 +155,9 @@ function toAction({ number, purpose, signed, ...rotation }: RecordedRotation) {
       new_key: rotation.newKid,
       // A rotation with a damaged statement has no such time.
       ...(signed && { valid_from: signed.statement.valid_from }),
+      // A key that was to follow the old one, and never does.
+      ...(signed &&
+        signed.statement.old_kid !== rotation.oldKid && { superseded: signed.statement.old_kid }),
       ...(rotation.reason === null ? {} : { reason: rotation.reason }),
     },
   };

@@ -21,14 +21,15 @@ export interface KeyFactsDeps {
   tokenKeys: Pick<TokenKeys, 'verification'>;
   /** The issuer of tokens. */
   publicUrl: string;
-  now: () => Date;
+  /** By which keys begin and end. */
+  keyNow: () => Date;
 }
 
 /** @returns a function that reads the facts to publish now */
-export function createKeyFacts({ serviceKeys, tokenKeys, publicUrl, now }: KeyFactsDeps) {
+export function createKeyFacts({ serviceKeys, tokenKeys, publicUrl, keyNow }: KeyFactsDeps) {
   async function sessionKeys(kind: SessionTokenClass): Promise<TokenKeysFact> {
     const purpose = `${kind}-token` as const;
-    const endedAfter = new Date(now().getTime() - SESSION_TOKEN_LIFE_MS);
+    const endedAfter = new Date(keyNow().getTime() - SESSION_TOKEN_LIFE_MS);
     return { issuer: publicUrl, keys: await serviceKeys.verificationKeys(purpose, endedAfter) };
   }
 

@@ -35,13 +35,14 @@ export interface KeyServiceDeps {
   buildAll(): Promise<void>;
   changes: Pick<ChangeBus, 'publish'>;
   log: { warn(fields: object, message: string): void };
-  now: () => Date;
+  /** By which keys begin and end. */
+  keyNow: () => Date;
 }
 
 export type KeyService = ReturnType<typeof createKeyService>;
 
 export function createKeyService(deps: KeyServiceDeps) {
-  const { serviceKeys, tokenKeys, announcements, changes, log, now } = deps;
+  const { serviceKeys, tokenKeys, announcements, changes, log, keyNow } = deps;
 
   const warn = (message: string) => (error: unknown) => log.warn({ err: error }, message);
 
@@ -55,13 +56,15 @@ export function createKeyService(deps: KeyServiceDeps) {
       const purposes = SERVICE_KEY_PURPOSES.filter(
         (purpose) => purpose !== 'token-signing' || !tokenKeys.isConfigured,
       );
-      const [keys, rotations] = await Promise.all([
+      const [keys, rotations, signers] = await Promise.all([
         serviceKeys.listKeys(purposes),
         serviceKeys.listRotations(purposes),
+        serviceKeys.findSigners(),
       ]);
-      const at = now();
+      const signing = new Set(signers.map(({ kid }) => kid));
+      const at = keyNow();
       return {
-        keys: keys.map((key) => ({ ...key, state: stateOf(key, at) })),
+        keys: keys.map((key) => ({ ...key, state: stateOf(key, signing.has(key.kid), at) })),
         rotations,
         unusable: await serviceKeys.findUnusable(),
       };
@@ -90,8 +93,9 @@ export function createKeyService(deps: KeyServiceDeps) {
   };
 }
 
-function stateOf({ from, to, revokedAt }: DatedKey, at: Date): KeyState {
+function stateOf({ from, to, revokedAt }: DatedKey, isSigning: boolean, at: Date): KeyState {
   if (revokedAt) return 'revoked';
-  if (from > at) return 'next';
-  return to && to <= at ? 'accepted' : 'signing';
+  if (isSigning) return 'signing';
+  // One that ends before it begins was superseded.
+  return from > at && !(to && to <= from) ? 'next' : 'accepted';
 }

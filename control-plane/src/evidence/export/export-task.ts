@@ -47,6 +47,8 @@ export interface ExportTaskDeps {
   retentionMs: number;
   log: Pick<Logger, 'error'>;
   now: () => Date;
+  /** By which keys begin and end: it dates what they sign. */
+  keyNow: () => Date;
   settledNow: () => Date;
 }
 
@@ -169,7 +171,7 @@ async function readOne(
   tenantId: string,
   { claimed, plan, number, previous }: Volume,
 ): Promise<MadeVolume> {
-  const { db, serviceKeys, dataKeys, now } = deps;
+  const { db, serviceKeys, dataKeys, keyNow } = deps;
   const { id, attempts } = claimed;
   const anchor = await deps.anchors.describe(tenantId);
   const signers = {
@@ -180,7 +182,7 @@ async function readOne(
   return db.inTenant(systemScope(tenantId), async (tx) => {
     if (!(await packageStore(tx).isRunning(id, attempts))) throw new Superseded();
     const given = { request: claimed, plan, number, previous, anchor, signers, readPayloads };
-    return makeVolume(tx, { ...given, now: now() });
+    return makeVolume(tx, { ...given, now: keyNow() });
   });
 }
 
