@@ -263,3 +263,28 @@ describe('a header within JSON', () => {
     expect(found(nested(levels))).toContainEqual(['secret_assignment', credentials]);
   });
 });
+
+describe('the user of a command', () => {
+  it.each([
+    'docker run --rm --user 1000:1000 -v "$PWD:/work" node:20 npm ci',
+    'docker run --rm \\\n  -u node:node \\\n  app',
+    'docker exec -u www-data:www-data web php bin/console cache:clear',
+    'options: --user 1001:1001',
+    'inngest dev -u http://host.docker.internal:4111/api/inngest',
+    'gobuster dir -u http://10.0.0.1:8080 -w words.txt',
+    'rsync -u backup:/srv/data/shop .',
+  ])('%s has no password', (text) => expect(found(text)).toEqual([]));
+
+  it.each([
+    'curl -u admin:kestrel27 https://a.b',
+    'docker run --rm curlimages/curl -u admin:kestrel27 https://a.b',
+    'docker compose up -d\ncurl -u admin:kestrel27 https://a.b',
+  ])('%s has one', (text) => expect(found(text)).toEqual([['secret_assignment', 'kestrel27']]));
+});
+
+describe('minified code', () => {
+  it.each([
+    '{relatedRequestId:r,resumptionToken:o,onresumptiontoken:a}).catch($=>this._onerror($))',
+    'e.delimiters.push({marker:i,length:0,token:e.tokens1.length-1,end:-1})',
+  ])('%s has no secret', (text) => expect(found(text)).toEqual([]));
+});

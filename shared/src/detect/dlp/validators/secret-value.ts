@@ -63,11 +63,16 @@ const WEAK = new Set(
 const STANDARD =
   /^(?:[A-Z]{2,8}[-/]){1,3}\d[\dA-Za-z.-]{0,12}$|^(?:sha|md|aes|base|utf|bcrypt|argon)-?\d{1,3}\w{0,4}-[a-z]+(?:-[a-z]+)*$/;
 
+/** What stands in the place of a value that was taken out: `*SENSITIVE*DATA*DELETED*`. */
+const TAKEN_OUT =
+  /^[*#=~_\-<[({|.]+(?=.*(?:delet|remov|redact|sensitive|scrub|saniti|suppress|omit|withheld|conceal|confidential|strip|elided|secret|hidden|mask|gelöscht|entfern|geschwärz|unkenntlich|supprim|masqu|caviard|oculta|elimin|borrad|omess|rimoss|nascost|verwijder|verborgen|usuni|ukryt))[\p{L} *#=~_\-|.]+[*#=~_\-|.>\])}]$/iu;
+
 /** Whether a text is only a placeholder. */
 export function isPlaceholder(value: string): boolean {
   return (
     PLACEHOLDER.test(value) ||
     REFERENCE.test(value) ||
+    TAKEN_OUT.test(value) ||
     PLACEHOLDER_WORDS.test(value) ||
     isMonotonous(value)
   );
@@ -120,7 +125,7 @@ export function isSecretValue(
   const isLoose = link !== 'assigned';
   if (!quoted && isLoose && STANDARD.test(value)) return false;
   if (!quoted && isLoose && /^(?:[)}\]&]|\*\*|--?[A-Za-z][A-Za-z-]*$)/.test(value)) return false;
-  if (!quoted && (CODE.test(value) || after.startsWith('('))) return false;
+  if (!quoted && (CODE.test(value) || MINIFIED.test(value) || after.startsWith('('))) return false;
   if (CODE.test(value) && /^(?:process\.env|os\.(?:environ|getenv)|System\.)/.test(value))
     return false;
   if (/^[A-Z][A-Z_]*$/.test(value) && value.includes('_')) return false;
@@ -188,6 +193,10 @@ function isLabelLike(value: string): boolean {
   );
 }
 
+/** Minified code, also backwards: `a}).catch(b=>`, `c:()=>d,e`, `inv\xE1lida`. */
+const MINIFIED =
+  /\}\)[.;,)}]|\)=>|>=\)\(|[({,:][\w$]{1,3}=>|\.length-\d|^[A-Za-z]+(?:\\x[\dA-Fa-f]{2}[a-z]*)+$/;
+
 const SENTENCE =
   /\b(?:the|your|is|are|was|a|an|must|should|please|to|and|or|of|for|in|with|be|not|can|will|at|least|enter|ihr|das|der|die|und|ist|muss|bitte|mit|votre|le|la|les|est|doit|su|el|los|debe|por|para|of|my|it|if|has|have|been|does)\b/i;
 
@@ -222,6 +231,8 @@ function isToken(value: string, link: Link): boolean {
   if (value.length < (sure ? 8 : 10)) return false;
   // The next row of a table: `17,wonderlandia`.
   if (!sure && /[,;]/.test(value)) return false;
+  // The next assignment.
+  if (!sure && /^[A-Za-z_][\w.:-]*=[^=]/.test(value)) return false;
   const bits = entropy(value);
   if (isScrambled(value) && value.length >= 16 && bits >= 3.5) return true;
   if (isWordLike(value)) return false;
