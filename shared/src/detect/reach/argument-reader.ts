@@ -44,7 +44,7 @@ import { findSqlFiles } from './sql-files.ts';
 import { findSqlReach, mayBeSql, SQL_EFFORT } from './sql-reach.ts';
 import { commandOfParts, isFlushLine, isTexts } from './tool-program.ts';
 import { asCommandLine, isTyped } from './typed-text.ts';
-import { COUNTS, FILTERS, isAllOf } from './unbounded-tool.ts';
+import { FILTERS, isAllOf, isCount } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
 import { findWholeCall } from './whole-call.ts';
 
@@ -301,7 +301,7 @@ export class ArgumentReader {
 
   #number(value: number, { words }: ArgumentName): void {
     // How many it may delete: otherwise such a number is a page size.
-    if (this.#scope.call.action !== 'delete' || !words.some((word) => COUNTS.has(word))) return;
+    if (this.#scope.call.action !== 'delete' || !isCount(words)) return;
     if (value > this.#threshold && value > this.items) this.#count(value - this.items);
   }
 
@@ -324,7 +324,7 @@ export class ArgumentReader {
   #path(text: string, name: ArgumentName): void {
     this.#touch({
       text,
-      ...useOf(name, this.#scope),
+      ...useOf(name, text, this.#scope),
       place: this.#place(),
       base: this.#scope.base,
       containers: this.#scope.containers,

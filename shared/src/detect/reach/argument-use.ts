@@ -39,13 +39,30 @@ function isToken({ words, last }: ArgumentName, depth: number): boolean {
   return last !== 'token' || words.length > 1 || depth > 2;
 }
 
+/** What a document holds that is no file of its own. */
+const IN_DOCUMENT = wordSet(
+  'sheet sheets worksheet worksheets range ranges cell cells row rows column columns pivot slicer sparklines paragraph paragraphs footnote footnotes endnote endnotes slide slides',
+);
+const FILES = wordSet(
+  'file files path folder folders dir directory directories document documents workbook workbooks spreadsheet presentation',
+);
+const HAS_ENDING = /[^./\\]\.[a-z0-9]{2,5}$/i;
+
+/** Whether the tool deletes within the document that a path names: `delete_rows`. */
+const isWithin = (tool: readonly string[], path: string): boolean =>
+  tool.some((word) => IN_DOCUMENT.has(word)) &&
+  !tool.some((word) => FILES.has(word)) &&
+  HAS_ENDING.test(path);
+
 /** What a call does with the path that an argument names. */
 export function useOf(
   { words }: ArgumentName,
+  path: string,
   { call, tool }: CallScope,
 ): { use: PathUse; isMoved?: boolean } {
   const { action } = call;
-  if (action === 'read' || action === 'delete') return { use: action };
+  if (action === 'read') return { use: action };
+  if (action === 'delete') return { use: isWithin(tool.words, path) ? 'write' : action };
   const isSource = words.some((word) => SOURCES.has(word));
   if (tool.isMove && !words.some((word) => TARGETS.has(word))) {
     return { use: 'delete', isMoved: true };

@@ -6,7 +6,7 @@ import { wordSet } from './word-set.ts';
 
 /** Lists that are parts of one thing, however long. */
 const PARTS = wordSet(
-  'edits lines hunks vector vectors embedding embeddings values coordinates pixels columns fields headers args arguments options params history',
+  'edits lines hunks vector vectors embedding embeddings values coordinates pixels columns fields headers args arguments options params history styles',
 );
 /** Lists of rows, which are lists themselves, and words of tools that write rows. */
 const TABLES = wordSet('rows values data records cells table');

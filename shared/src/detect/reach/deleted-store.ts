@@ -95,20 +95,21 @@ export function deletesStore(
   // An empty one holds nothing.
   if (args.if_empty === true || args.ifEmpty === true) return false;
   const named = operation.length > 1 ? operation : words;
+  const said = [...named, ...operation];
   const isNamed = named.some(isDeletion);
   if (!isNamed && operation.length > 0 && CHANGES.has(words[0] ?? '')) return false;
   const thing = deletedThing(named);
   if (named.some((word) => WIPES.has(word)) && DEVICES.has(thing ?? '')) return true;
   if (thing === undefined || !ANYTHING.has(thing)) {
     const isCertain = isNamed || operation.length > 0;
-    return STORES.has(thing ?? '') || (isCertain && isPart(thing, named, args, words));
+    return STORES.has(thing ?? '') || (isCertain && isPart(thing, said, args, words));
   }
   return Object.keys(args).some((key) => {
     const value = args[key];
     if (typeof value !== 'string' || value.length > 100 || !isTypeName(key)) return false;
     if (KINDS.has(value.toLowerCase())) return true;
     const kind = wordsOfName(value).at(-1);
-    return STORES.has(kind ?? '') || isPart(kind, named, args, words);
+    return STORES.has(kind ?? '') || isPart(kind, said, args, words);
   });
 }
 

@@ -69,3 +69,22 @@ describe('what it does not delete', () => {
 it('the name of a file is a path where it is read', () => {
   expect(reach('read_file', 'read', { file_name: '.env' })).toEqual(['escalate protected_file']);
 });
+
+describe('a delete within a document', () => {
+  it.each<Case>([
+    ['delete_sheet', { path: 'sales.xlsx', sheet: 'Notes' }],
+    ['clear_range', { path: 'sales.xlsx', sheet: 'Notes', range: 'A1:B5' }],
+    ['delete_rows_or_columns', { path: 'sales.xlsx', axis: 'rows', start: 3, count: 2 }],
+    ['sort_range', { path: 'sales.xlsx', range: 'A1:C41' }],
+    ['delete_paragraph', { filename: 'report.docx', paragraph_index: 1 }],
+  ])('%s %j leaves the file', (name, args) => expect(reach(name, 'delete', args)).toEqual([]));
+
+  it('is judged otherwise as any delete is', () => {
+    const rows = { path: 'sales.xlsx', range: 'A1:C200' };
+    expect(reach('clear_range', 'delete', rows)).toEqual(['escalate bulk_action']);
+    expect(reach('delete_rows', 'delete', { path: 'projects' })).toEqual(SHALLOW);
+    expect(reach('delete_sheet_file', 'delete', { path: 'sales.xlsx' })).toEqual(SHALLOW);
+    expect(reach('delete_rows', 'delete', { path: 'a.env' })).toEqual(['deny protected_file']);
+    expect(reach('delete_note', 'delete', { path: 'today.md' })).toEqual(SHALLOW);
+  });
+});

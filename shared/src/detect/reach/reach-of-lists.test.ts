@@ -192,3 +192,10 @@ describe('what a tool draws or reads is not changed', () => {
     expect(found.map(({ rule }) => rule)).toEqual(['bulk_action']);
   });
 });
+
+it('counts neither the styles of a range nor an age', () => {
+  const styles = many(120, () => [{ font: { bold: true } }, null]);
+  expect(reach('excel_format_range', 'delete', { range: 'A1:B120', styles })).toEqual([]);
+  expect(reach('perform_auto_cleanup', 'delete', { max_age_hours: 240 })).toEqual([]);
+  expect(reach('perform_auto_cleanup', 'delete', { max_files: 240 })).toEqual(BULK);
+});

@@ -40,6 +40,7 @@ it.each<[string, ReachCall['action'], ReachCall['args'], string[]]>([
   ['clear_objects', 'delete', { indexName: 'products' }, ALL],
   ['clear_filters', 'delete', { table: 'a' }, []],
   ['clear_cache', 'delete', { index: 'a' }, []],
+  ['pg_manage_indexes', 'delete', { operation: 'drop', indexName: 'orders_email' }, []],
   ['delete_objects', 'delete', { bucket: 'a', prefix: '' }, ALL],
   ['delete_objects', 'delete', { bucket: 'a', prefix: 'tmp' }, []],
   ['list_objects', 'read', { bucket: 'a', prefix: '' }, []],

@@ -5,7 +5,14 @@ import type { ReachCall } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
 /** Arguments that say how many things a call may change. */
-export const COUNTS = wordSet('limit count max size quantity total num');
+const COUNTS = wordSet('limit count max size quantity total num');
+/** Words of ages and sizes: `max_age_hours`. */
+const MEASURES = wordSet(
+  'age ms seconds second minutes minute hours hour days day weeks week months month years year bytes kb mb gb timeout',
+);
+
+export const isCount = (words: readonly string[]): boolean =>
+  words.some((word) => COUNTS.has(word)) && !words.some((word) => MEASURES.has(word));
 /** Arguments that say which things a call changes. */
 export const FILTERS = wordSet('filter where criteria selector match conditions condition');
 /** Arguments that say where the things are, and what becomes of them. */
@@ -95,7 +102,7 @@ export function selectsNothing({ action, args }: ReachCall, words: readonly stri
   if (!isChange || !words.some((word) => MANY.has(word))) return false;
   return Object.entries(args).every(([key, value]) => {
     const name = readArgumentName(key);
-    if (typeof value === 'number') return !name.words.some((word) => COUNTS.has(word));
+    if (typeof value === 'number') return !isCount(name.words);
     return typeof value === 'boolean' || isNothing(value) || STORES.has(name.last);
   });
 }
