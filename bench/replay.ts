@@ -64,6 +64,7 @@ async function run(server: EmbeddedPostgres): Promise<void> {
       readSettings: async () => ({ tenant_id: scope.tenantId, mcp_servers: {} }),
       dataKeys,
       now,
+      tokenNow: now,
       settledNow: now,
     };
     const replays = createReplayService(deps);

@@ -61,7 +61,9 @@ it('what is purged is not counted, and a count of another version is mended with
   });
   expect(await count()).toBe(before + 1);
   const purgeAt = (now: Date) =>
-    createPayloadPurge({ db: test.db, now: () => now }).run(new AbortController().signal);
+    createPayloadPurge({ db: test.db, tokenNow: () => now, settledNow: () => now }).run(
+      new AbortController().signal,
+    );
   await purgeAt(at);
   expect(await count()).toBe(before);
   await purgeAt(new Date(at.getTime() + 2 * DAY_MS));
@@ -70,4 +72,23 @@ it('what is purged is not counted, and a count of another version is mended with
   await test.db.inTenant(scope, (tx) => insert(tx, uuidv7(), 'input'));
   await purgeAt(new Date(at.getTime() + DAY_MS - 1));
   expect(await count()).toBe(before + 2);
+});
+
+it('what was received while the clock was ahead is kept no longer than the retention', async () => {
+  const purgeIn = (days: number) => {
+    const now = () => new Date(at.getTime() + days * DAY_MS);
+    const purge = createPayloadPurge({ db: test.db, tokenNow: now, settledNow: now });
+    return purge.run(new AbortController().signal);
+  };
+  const apart = await aTenant(test);
+  await test.db.inTenant(apart, async (tx) => {
+    const ahead = uuidv7();
+    await insert(tx, ahead, 'input', -365);
+    await payloadStore(tx).count([ahead]);
+  });
+  await purgeIn(0);
+  await purgeIn(29);
+  expect(await count(apart)).toBe(1);
+  await purgeIn(31);
+  expect(await count(apart)).toBe(0);
 });

@@ -43,6 +43,8 @@ export interface PayloadIngestDeps {
   registry: Registry;
   log: Pick<Logger, 'warn'>;
   now: () => Date;
+  /** It never runs back: a payload's retention begins by it. */
+  tokenNow: () => Date;
   /** By which a payload is too old to be kept: one that is left out is never sent again. */
   settledNow: () => Date;
 }
@@ -59,7 +61,7 @@ export interface PayloadIngest {
 type Result = PayloadReceipt['results'][number];
 
 export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
-  const { db, now, settledNow } = deps;
+  const { db, now, tokenNow, settledNow } = deps;
   const counter = new Counter({
     name: 'governance_payloads_received_total',
     help: 'Parts of payloads that data planes sent, by result',
@@ -118,7 +120,7 @@ export function createPayloadIngest(deps: PayloadIngestDeps): PayloadIngest {
             isEncrypted: isEncrypted || mode === 'encrypted',
             dataKeyId: key.id,
             ciphertext: encryptUnder(key, plaintext, payloadContext(tenantId, eventId, part)),
-            receivedAt: now(),
+            receivedAt: tokenNow(),
           });
           if (isNew) inserted.push(eventId);
         }

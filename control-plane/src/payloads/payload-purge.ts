@@ -15,7 +15,9 @@ const STEP = 500;
 
 export interface PayloadPurgeDeps {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
-  now: () => Date;
+  /** It never runs back: what was received later was received while the clock was ahead. */
+  tokenNow: () => Date;
+  settledNow: () => Date;
 }
 
 /** The leader's task. */
@@ -30,11 +32,12 @@ export function createPayloadPurge(deps: PayloadPurgeDeps): LeaderTask {
   };
 }
 
-async function purgeStep({ db, now }: PayloadPurgeDeps, tenantId: string): Promise<number> {
-  return db.inTenant(systemScope(tenantId), async (tx) => {
-    const at = now();
+async function purgeStep(deps: PayloadPurgeDeps, tenantId: string): Promise<number> {
+  return deps.db.inTenant(systemScope(tenantId), async (tx) => {
+    const at = deps.settledNow();
     const { payloadRetentionDays } = await readProtectionPolicy(tx);
     const store = payloadStore(tx);
+    await store.datePresent(deps.tokenNow());
     const before = new Date(at.getTime() - payloadRetentionDays * DAY_MS);
     const events = await store.purge(before, STEP, at);
     if (events === 0) {

@@ -1,5 +1,6 @@
 /** This feature's rows: stored payloads of calls, encrypted, and counts of purged ones. */
 
+import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
 import { DAY_MS } from '@governance/shared/durations';
 import type { PayloadPart } from '@governance/shared/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
@@ -100,6 +101,14 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
         eventsWithPayload: Number(counted?.events ?? 0),
         purgedLast24h: purged._sum.events ?? 0,
       };
+    },
+
+    /** Has the retention of what was received while the clock was ahead begin now. */
+    datePresent: async (now: Date): Promise<void> => {
+      const latest = new Date(now.getTime() + CLOCK_JUMP_MS);
+      await db.$executeRaw`
+        UPDATE event_payloads SET received_at = ${now}
+        WHERE tenant_id = ${tenantId}::uuid AND received_at > ${latest}`;
     },
 
     /**

@@ -5,10 +5,9 @@ import { payloadRoutes } from './payload-routes.ts';
 import { createPayloadService, type PayloadServiceDeps } from './payload-service.ts';
 import { payloadUploadRoute } from './payload-upload-route.ts';
 
-export type PayloadsCore = PayloadServiceDeps &
-  Pick<PayloadPurgeDeps, 'db'> & { payloadIngest: PayloadIngest; settledNow: () => Date };
+export type PayloadsCore = PayloadServiceDeps & PayloadPurgeDeps & { payloadIngest: PayloadIngest };
 
 export const payloadsFeature = (core: PayloadsCore): Feature => ({
   routes: [payloadRoutes(createPayloadService(core)), payloadUploadRoute(core.payloadIngest)],
-  tasks: [createPayloadPurge({ ...core, now: core.settledNow })],
+  tasks: [createPayloadPurge(core)],
 });

@@ -1,3 +1,4 @@
+import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
 import { readStored } from '../platform/damaged-rows.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { type Page, rowsOf } from '../platform/page.ts';
@@ -117,9 +118,14 @@ export function replayStore({ db, scope: { tenantId } }: TenantTransaction) {
 
     /**
      * Deletes replays that ended longer ago than payloads are kept, since their examples may quote
-     * payloads.
+     * payloads. One that ended while the clock was ahead counts as ended now.
      */
-    purge: async (before: Date): Promise<void> => {
+    purge: async (before: Date, now: Date): Promise<void> => {
+      const latest = new Date(now.getTime() + CLOCK_JUMP_MS);
+      await db.policyReplay.updateMany({
+        where: { tenantId, finishedAt: { gt: latest } },
+        data: { finishedAt: now },
+      });
       await db.policyReplay.deleteMany({ where: { tenantId, finishedAt: { lte: before } } });
     },
 

@@ -16,6 +16,8 @@ const PURGE_EVERY_MS = 60 * 60_000;
 
 export type ReplayTasksDeps = ReplayRunDeps & {
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>;
+  /** It never runs back. */
+  tokenNow: () => Date;
   settledNow: () => Date;
 };
 
@@ -33,7 +35,7 @@ export function createReplayTasks(deps: ReplayTasksDeps): LeaderTask[] {
         deps.db.inTenant(systemScope(tenantId), async (tx) => {
           const { payloadRetentionDays } = await readProtectionPolicy(tx);
           const before = deps.settledNow().getTime() - payloadRetentionDays * DAY_MS;
-          await replayStore(tx).purge(new Date(before));
+          await replayStore(tx).purge(new Date(before), deps.tokenNow());
         }),
       ),
   };
