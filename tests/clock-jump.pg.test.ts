@@ -173,22 +173,34 @@ it('posts alerts again once the clock is put back, and not before the pause is o
   const { scope } = await aTenantAdmin();
   const claim = () =>
     controlPlane.db.inTenant(scope, async (tx) => {
-      const { alerts } = await claimAlerts(tx, { severities: ['high'], now: new Date() });
+      const { alerts } = await claimAlerts(tx, ['high']);
       return alerts.map(({ attempt }) => attempt);
     });
+  // The queue goes by the database's clock: what it noted looks as if that were changed.
+  const shift = (days: number) =>
+    test.superuser.query(
+      `UPDATE alerts SET attempted_at = attempted_at - $2::int * interval '1 day',
+         deliver_after = deliver_after - $2::int * interval '1 day' WHERE tenant_id = $1`,
+      [scope.tenantId, days],
+    );
   await controlPlane.db.inTenant(scope, (tx) =>
     raiseAlert(tx, {
       ...{ alertType: 'CHAIN_BREAK', severity: 'high', agentId: null, title: 'a', details: {} },
       ...{ dedupeKey: null, now: new Date() },
     }),
   );
-  vi.setSystemTime(Date.now() + DAY / 2);
   expect(await claim()).toEqual([1]);
-  // Another process whose clock is a little behind.
-  vi.setSystemTime(Date.now() - MINUTE);
-  expect(await claim()).toEqual([]);
-  vi.setSystemTime(Date.now() - DAY / 2);
+  // Other processes, one of which is far ahead.
+  for (const change of [-MINUTE, DAY]) {
+    vi.setSystemTime(Date.now() + change);
+    expect(await claim()).toEqual([]);
+  }
+  await shift(-1);
   expect(await claim()).toEqual([2]);
+  expect(await claim()).toEqual([]);
+  // It was two days behind, and was put right: nothing is given up for that.
+  await shift(2);
+  expect(await claim()).toEqual([3]);
   expect(await claim()).toEqual([]);
 });
 

@@ -27,13 +27,8 @@ export function createAlertService({ db, now }: AlertServiceDeps) {
       db.inTenant(scope, (tx) => alertStore(tx).list(filter, page)),
 
     /** Alerts posted to the webhook, newest first. */
-    deliveries: (scope: TenantScope, status: DeliveryStatus | undefined, page: Page) => {
-      const at = now();
-      return db.inTenant(scope, async (tx) => ({
-        ...(await listDeliveries(tx, status, page, at)),
-        at,
-      }));
-    },
+    deliveries: (scope: TenantScope, status: DeliveryStatus | undefined, page: Page) =>
+      db.inTenant(scope, (tx) => listDeliveries(tx, status, page)),
 
     patch: (scope: TenantScope, id: string, { status: given, resolvedBy }: AlertPatch) =>
       db.inTenant(scope, async (tx) => {

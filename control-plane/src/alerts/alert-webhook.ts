@@ -63,15 +63,13 @@ export function createAlertWebhook(deps: AlertWebhookDeps): AlertWebhook {
   async function deliverTenant(tenantId: string): Promise<boolean> {
     const scope = systemScope(tenantId);
     for (;;) {
-      const { alerts, waiting } = await db.inTenant(scope, (tx) =>
-        claimAlerts(tx, { severities, now: deps.now() }),
-      );
+      const { alerts, waiting } = await db.inTenant(scope, (tx) => claimAlerts(tx, severities));
       if (alerts.length === 0) return waiting;
       const outcomes = await Promise.all(alerts.map((alert) => post(tenantId, alert)));
       const delivered = outcomes.filter(({ error }) => error === null).map(({ id }) => id);
       const failed = outcomes.flatMap(({ id, error }) => (error === null ? [] : [{ id, error }]));
       await db.inTenant(scope, async (tx) => {
-        await markDelivered(tx, delivered, deps.now());
+        await markDelivered(tx, delivered);
         await markFailed(tx, failed);
       });
     }

@@ -2,7 +2,7 @@ import type { Alert } from '../platform/generated/client.ts';
 
 /** The last attempt comes about three hours after the first. */
 export const MAX_ATTEMPTS = 11;
-/** An alert older than this is no longer posted; it stays in the list. */
+/** An alert that was not posted for so long is not posted any more; it stays in the list. */
 export const GIVE_UP_MS = 24 * 60 * 60_000;
 
 /** `failed`: no further attempt; `retrying`: another attempt follows while the alert is open. */
@@ -10,9 +10,8 @@ export const DELIVERY_STATUSES = ['delivered', 'retrying', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** The delivery state of a posted alert. */
-export function deliveryStatusOf(alert: Alert, now: Date): DeliveryStatus {
+export function deliveryStatusOf(alert: Alert): DeliveryStatus {
   if (alert.deliveredAt !== null) return 'delivered';
   const isOver = alert.status !== 'open' || alert.deliveryAttempts >= MAX_ATTEMPTS;
-  const isTooOld = alert.deliverAfter.getTime() <= now.getTime() - GIVE_UP_MS;
-  return isOver || isTooOld ? 'failed' : 'retrying';
+  return isOver ? 'failed' : 'retrying';
 }

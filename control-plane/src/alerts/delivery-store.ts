@@ -1,4 +1,7 @@
-/** The queue of alerts to post: open alerts that were not delivered. */
+/**
+ * The queue of alerts to post: open alerts that were not delivered. It goes by the database's clock,
+ * which is the same for all replicas.
+ */
 import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
 import type { Severity } from '@governance/shared/ledger-record';
 import type { Alert, Prisma } from '../platform/generated/client.ts';
@@ -22,24 +25,25 @@ const CLOCK_JUMP = `${CLOCK_JUMP_MS / 1000} seconds`;
 
 /**
  * Claims alerts to post, each until its next attempt, so that two replicas do not post the same one
- * at once.
+ * at once. One that was tried is given up by its attempts alone: its next one may have been planned by
+ * a clock that was behind.
  *
  * @returns the claimed alerts, and whether others wait for a later attempt
  */
 export async function claimAlerts(
   { db, scope: { tenantId } }: TenantTransaction,
-  { severities, now }: { severities: Severity[]; now: Date },
+  severities: readonly Severity[],
 ): Promise<{ alerts: DueAlert[]; waiting: boolean }> {
   const claimed = await db.$queryRaw<{ id: string }[]>`
-    UPDATE alerts SET delivery_attempts = delivery_attempts + 1, attempted_at = ${now}::timestamptz,
-      deliver_after = ${now}::timestamptz
+    UPDATE alerts SET delivery_attempts = delivery_attempts + 1, attempted_at = now(),
+      deliver_after = now()
         + ${FIRST_RETRY_SECONDS} * power(2, delivery_attempts) * interval '1 second'
     WHERE tenant_id = ${tenantId}::uuid AND id IN (
       SELECT id FROM alerts
       WHERE tenant_id = ${tenantId}::uuid AND delivered_at IS NULL AND status = 'open'
-        AND (deliver_after <= ${now}::timestamptz OR
-          coalesce(attempted_at, deliver_after) > ${now}::timestamptz + ${CLOCK_JUMP}::interval)
-        AND deliver_after > ${now}::timestamptz - ${GIVE_UP_AFTER}::interval
+        AND (deliver_after <= now() OR
+          coalesce(attempted_at, deliver_after) > now() + ${CLOCK_JUMP}::interval)
+        AND (delivery_attempts > 0 OR deliver_after > now() - ${GIVE_UP_AFTER}::interval)
         AND delivery_attempts < ${MAX_ATTEMPTS} AND severity = ANY (${severities}::text[])
       ORDER BY deliver_after LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
     ) RETURNING id`;
@@ -48,18 +52,13 @@ export async function claimAlerts(
   if (alerts.length > 0) {
     return { waiting: true, alerts: alerts.map(toDueAlert) };
   }
-  const later = await db.alert.findFirst({
-    where: {
-      tenantId,
-      deliveredAt: null,
-      status: 'open',
-      deliverAfter: { gt: now },
-      deliveryAttempts: { lt: MAX_ATTEMPTS },
-      severity: { in: severities },
-    },
-    select: { id: true },
-  });
-  return { alerts: [], waiting: later !== null };
+  const later = await db.$queryRaw<unknown[]>`
+    SELECT 1 FROM alerts
+    WHERE tenant_id = ${tenantId}::uuid AND delivered_at IS NULL AND status = 'open'
+      AND deliver_after > now() AND delivery_attempts < ${MAX_ATTEMPTS}
+      AND severity = ANY (${severities}::text[])
+    LIMIT 1`;
+  return { alerts: [], waiting: later.length > 0 };
 }
 
 function toDueAlert(row: Parameters<typeof toAlertView>[0]): DueAlert {
@@ -83,12 +82,10 @@ export async function listDeliveries(
   { db, scope: { tenantId } }: TenantTransaction,
   status: DeliveryStatus | undefined,
   page: Page,
-  now: Date,
 ): Promise<{ alerts: Alert[]; total: number }> {
   const retries: Prisma.AlertWhereInput = {
     status: 'open',
     deliveryAttempts: { lt: MAX_ATTEMPTS },
-    deliverAfter: { gt: new Date(now.getTime() - GIVE_UP_MS) },
   };
   const where: Prisma.AlertWhereInput = {
     tenantId,
@@ -108,11 +105,10 @@ export async function listDeliveries(
 export async function markDelivered(
   { db, scope: { tenantId } }: TenantTransaction,
   ids: string[],
-  now: Date,
 ): Promise<void> {
   if (ids.length === 0) return;
   // Raw SQL: Prisma would change updated_at, and the alert itself did not change.
   await db.$executeRaw`
-    UPDATE alerts SET delivered_at = ${now}
+    UPDATE alerts SET delivered_at = now()
     WHERE tenant_id = ${tenantId}::uuid AND id = ANY (${ids}::uuid[])`;
 }
