@@ -105,6 +105,18 @@ describe('compaction', () => {
     expect(await seqsOf(scope)).toEqual([18, 19, 20]);
   });
 
+  it('goes past an entry that was made while the clock was ahead', async () => {
+    const scope = await aTenant(test);
+    await append(scope, ...Array.from({ length: 20 }, (_, i) => roleFact(i % 3, `name ${i}`)));
+    await test.superuser.query(
+      `UPDATE feed_entries SET created_at = now() + interval '1 year'
+       WHERE tenant_id = $1 AND seq IN (1, 19)`,
+      [scope.tenantId],
+    );
+    expect(await compact(scope)).toBe(20);
+    expect(await seqsOf(scope)).toEqual([18, 19, 20]);
+  });
+
   it('is done once when two replicas do it at the same moment', async () => {
     const scope = await aTenant(test);
     await append(scope, ...Array.from({ length: 50 }, (_, i) => roleFact(i % 5, `name ${i}`)));

@@ -4,6 +4,7 @@
  * is a tombstone, so that snapshots lose nothing. Entries after the compaction are complete. Proven
  * by feed-compaction.pg.test.ts.
  */
+import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
 import { forEachTenant } from '../platform/each-tenant.ts';
 import type { LeaderTask } from '../platform/leader.ts';
 import { boundHeldLocks } from '../platform/tenant-lock.ts';
@@ -83,6 +84,8 @@ async function compactStep(
   now: Date,
 ): Promise<number> {
   const keepFrom = new Date(now.getTime() - keepMs);
+  // An entry further ahead was made before the clock was put back: it would stop at it until then.
+  const keepTo = new Date(now.getTime() + CLOCK_JUMP_MS);
   // Contiguous, from the last compaction to the first entry to keep.
   const [end] = await db.$queryRaw<{ from: bigint; seq: bigint | null; digest: string | null }[]>`
     SELECT h.compacted_seq AS from, e.seq, e.digest FROM tenant_heads h
@@ -93,7 +96,8 @@ async function compactStep(
         AND seq < COALESCE((
           SELECT seq FROM feed_entries
           WHERE tenant_id = h.tenant_id AND seq > h.compacted_seq
-            AND seq <= h.compacted_seq + ${step} AND created_at > ${keepFrom}
+            AND seq <= h.compacted_seq + ${step}
+            AND created_at > ${keepFrom} AND created_at <= ${keepTo}
           ORDER BY seq LIMIT 1), h.feed_seq + 1)
       ORDER BY seq DESC LIMIT 1
     ) e ON true

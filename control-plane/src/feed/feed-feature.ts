@@ -22,5 +22,5 @@ export const feedFeature = (core: FeedCore): Feature => ({
       now: core.tokenNow,
     }),
   ],
-  tasks: [createFeedCompaction(core)],
+  tasks: [createFeedCompaction({ ...core, now: core.tokenNow })],
 });
