@@ -301,6 +301,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
       registry,
       log,
       now,
+      tokenNow,
       settledNow: platform.settledNow,
     }),
     ledgerPartitions: createLedgerPartitions(pool),

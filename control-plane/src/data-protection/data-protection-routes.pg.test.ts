@@ -163,7 +163,8 @@ it('payloads end with the retention, and are counted', async () => {
   await insert(young, 'input', 6);
   const status = async () => (await call('/api/v1/audit/retention-status', { token })).json();
   expect(await status()).toEqual({ events_with_payload: 2, purged_last_24h: 0 });
-  const purge = createPayloadPurge({ db: controlPlane.db, now: () => new Date(at) });
+  const now = () => new Date(at);
+  const purge = createPayloadPurge({ db: controlPlane.db, tokenNow: now, settledNow: now });
   await purge.run(new AbortController().signal);
   expect(await status()).toEqual({ events_with_payload: 2, purged_last_24h: 0 });
   await patch({ payload_retention_days: 7 });
