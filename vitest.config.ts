@@ -35,6 +35,7 @@ export const APART = [
   'data-plane/src/upstream/sessions/moved-server.test.ts',
   'shared/src/in-time.test.ts',
   'shared/src/rate-limiter.test.ts',
+  'tests/clock-and-keys.pg.test.ts',
   'tests/clock-jump.pg.test.ts',
   'tests/clock-set-back-planes.pg.test.ts',
   'tests/clock-set-back.pg.test.ts',
