@@ -29,14 +29,14 @@ interface Found {
 }
 
 export const detectCrossSessions: Detect = async (batch) => {
-  const { tx, decisions, answers, states, writtenAt } = batch;
+  const { tx, decisions, answers, states, now, writtenAt } = batch;
   const hasFindings = decisions.some(({ record }) => record.dlp_findings.length > 0);
   if (!hasFindings && answers.length === 0) return;
   const patterns = await patternsAcrossSessions(tx);
   const found = patterns ? foundByAgent(decisions, answers, patterns) : new Map<string, Found[]>();
   if (found.size === 0) return;
   const store = sightingStore(tx);
-  const remembered = await store.load([...found.keys()]);
+  const remembered = await store.load([...found.keys()], now);
   await states.load([...found.keys()].map((subject) => ({ detector, subject })));
   const changed = [];
   let raised = 0;

@@ -21,6 +21,7 @@ export interface Batch {
   answers: readonly ClientAnswer[];
   states: DetectorStates;
   settings: SessionSettings;
+  now: Date;
   /** The time of the run, for its rows. */
   writtenAt: Date;
 }

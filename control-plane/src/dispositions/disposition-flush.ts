@@ -80,7 +80,7 @@ async function lookAtNext(
     const { sessions: settings } = await tenantSettingsStore(tx).get();
     const states = detectorStates(tx, { now, writtenAt });
     for (const detect of DETECTORS) {
-      await detect({ tx, decisions, answers, states, settings, writtenAt });
+      await detect({ tx, decisions, answers, states, settings, now, writtenAt });
     }
     await states.save();
   }

@@ -24,8 +24,14 @@ interface Row {
 /** Sightings of the transaction's tenant. */
 export function sightingStore({ db, scope: { tenantId } }: TenantTransaction) {
   return {
-    /** @param agentIds in lower case */
-    load: async (agentIds: readonly string[]): Promise<(agentId: string) => AgentSightings> => {
+    /**
+     * @param agentIds in lower case
+     * @param now by the machine's clock: the rows' own may stay ahead with what they are dated by
+     */
+    load: async (
+      agentIds: readonly string[],
+      now: Date,
+    ): Promise<(agentId: string) => AgentSightings> => {
       const known = new Map<string, AgentSightings>(
         agentIds.map((agentId) => [agentId, { agentId, arranged: [], stored: new Map() }]),
       );
@@ -36,7 +42,7 @@ export function sightingStore({ db, scope: { tenantId } }: TenantTransaction) {
       const places = new Set<string>();
       for (const row of rows) {
         const stored = toSighting(row);
-        const sighting = notAhead(stored, row.updated_at.getTime());
+        const sighting = notAhead(stored, Math.min(row.updated_at.getTime(), now.getTime()));
         const of = known.get(row.agent_id);
         of?.stored.set(sighting, stored);
         // Two of one decision may have become the same.
@@ -104,11 +110,11 @@ function toSighting(row: Row): Sighting {
 }
 
 /**
- * A sighting of while the clock was ahead, as of when it was written: it would be the newest, and
- * push out new ones, until the time that the clock showed.
+ * A sighting of while the clock was ahead, as of the present: it would be the newest, and push out
+ * new ones, until the time that the clock showed.
  */
-function notAhead(stored: Sighting, writtenAt: number): Sighting {
-  const at = listedTime(stored.at, writtenAt);
+function notAhead(stored: Sighting, present: number): Sighting {
+  const at = listedTime(stored.at, present);
   const startedAt = stored.sessionStartedAt;
   return { ...stored, at, sessionStartedAt: startedAt === null ? null : Math.min(startedAt, at) };
 }
