@@ -52,6 +52,11 @@ const RESUME_MS = 1000;
 const MIN_RESUME_MS = 50;
 const MAX_RESUME_MS = 60_000;
 
+const NO_RESPONSE = 'the answer ended without a response';
+/** Some servers send the response on the session's GET stream, where MCP has none. */
+const ONLY_TAKEN =
+  'the server accepted the request (202) and did not answer it: MCP wants the response to a request in the answer to its POST';
+
 export class HttpRequest implements ExchangeSink {
   exchange: HttpExchange;
   /** Rejects with UpstreamFailure. `session-gone` is an HTTP 404. */
@@ -150,9 +155,7 @@ export class HttpRequest implements ExchangeSink {
       this.#reject(new UpstreamFailure('malformed', 'the answer ended and was not resumed'));
     } else if (status === 404 && !this.#limits.isStateless) this.#resolve('session-gone');
     else if (status >= 300) this.#reject(new StatusFailure(status));
-    else {
-      this.#reject(new UpstreamFailure('malformed', 'the answer ended without a response'));
-    }
+    else this.#reject(new UpstreamFailure('malformed', status === 202 ? ONLY_TAKEN : NO_RESPONSE));
   }
 
   #read(text: string): void {

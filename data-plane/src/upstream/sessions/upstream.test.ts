@@ -250,6 +250,23 @@ describe('a session over HTTP', () => {
     expect(await failureOf(session.request(call('echo'), exchange()))).toBe('malformed');
   });
 
+  it('says where the response belongs to a server that only accepts the request', async () => {
+    upstream.override((one, response) => {
+      if (one.message?.method !== 'tools/call') return false;
+      response.writeHead(202).end();
+      return true;
+    });
+    const session = pool.getSession({
+      tenantId: TENANT,
+      server: http(upstream.url),
+      agentId: AGENT,
+    });
+    await expect(session.request(call('echo'), exchange())).rejects.toMatchObject({
+      kind: 'malformed',
+      message: expect.stringMatching(/accepted the request \(202\).*in the answer to its POST/),
+    });
+  });
+
   it('hands a result on as it was written', async () => {
     const raw = '{ "n" : 12345678901234567890 , "m":1.50 }';
     upstream.override((one, response) => {
