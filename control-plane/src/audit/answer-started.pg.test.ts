@@ -157,6 +157,48 @@ describe('a start that is not believed', () => {
   });
 });
 
+/** Whoever knows a call's id and has a data plane's key may write about it. */
+describe('a call about which others write', () => {
+  it('shows its start, however many records of another data plane came before or after', async () => {
+    const { id } = one.decide();
+    await one.ship();
+    const other = await aShippingPlane(cp, one);
+    const write = async () => {
+      for (let i = 0; i < 120; i++) other.writer.append(anAnswerStarted(id));
+      await other.ship();
+    };
+    await write();
+    one.writer.append(anAnswerStarted(id, { status: 503 }));
+    await one.ship();
+    await write();
+    const model_usage = { status: 503, ...UNKNOWN };
+    expect(await one.eventOf(id)).toMatchObject({ model_usage });
+    expect((await streamed()).at(-1)).toMatchObject({ id, model_usage });
+  });
+});
+
+describe('several decisions with one id', () => {
+  it.each([
+    ['the newer of two', ['allow', 'allow'], [503, null]],
+    ['none where the newer was denied', ['allow', 'deny'], [null, null]],
+    ['the newer where the older was denied', ['deny', 'allow'], [503, null]],
+  ] as const)('have the start at %s, in the list and in the stream', async (_what, made, shown) => {
+    const [first, second] = made;
+    const { id } = one.decide({ policy_result: first });
+    one.decide({ id, policy_result: second });
+    one.writer.append(anAnswerStarted(id, { status: 503 }));
+    await one.ship();
+    one.decide({ id });
+    await one.ship();
+    const statusOf = (event: Record<string, unknown>) =>
+      (event.model_usage as { status: number } | null)?.status ?? null;
+    // Newest first, and the decision behind the start.
+    expect((await one.eventsOf(id)).map(statusOf)).toEqual([null, ...shown]);
+    const told = (await streamed()).map(statusOf).filter((status) => status !== null);
+    expect(told).toEqual(shown.filter((status) => status !== null));
+  });
+});
+
 /** The events of calls in the stream so far, as a reader gets them who begins at the beginning. */
 async function streamed(): Promise<Record<string, unknown>[]> {
   const stream = createAuditStream({

@@ -1,6 +1,6 @@
 import type { PolicyResult } from '@governance/shared/ledger-record';
 import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
-import { recordsOf } from '../chain/records-of.ts';
+import { recordAbout, recordsOf } from '../chain/records-of.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { pageTooLarge } from '../platform/http/schemas.ts';
 import type { Page } from '../platform/page.ts';
@@ -49,7 +49,8 @@ export interface AuditStore {
   readAfter(position: number, limit: number): Promise<LedgerRow[]>;
   /**
    * The decisions of calls whose answer starts with one of these records, by its position: where it
-   * is the first about its call, and was received after the decision and before any outcome.
+   * is the first of its call, and was received after the decision and before any outcome. Of several
+   * decisions with one id it is the newest before the start, as in the list.
    */
   findStarted(
     starts: readonly { id: string; stream: string; position: number }[],
@@ -76,12 +77,14 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
           SELECT DISTINCT id AS called_id, stream AS called_by FROM e WHERE type = 'decision'
         ), said AS MATERIALIZED (
           SELECT called_id, called_by, ${newestOutcome(tenantId)} AS ended_bytes,
-            begun_at, begun_bytes
-          FROM called LEFT JOIN LATERAL ${startAbout(tenantId)} ON true
+            begun_bytes, decided.position AS decided_at
+          FROM called LEFT JOIN (
+            LATERAL ${startAbout(tenantId)} CROSS JOIN LATERAL ${decisionBefore(tenantId)}
+          ) ON true
         )
         SELECT ${COLUMNS}, CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN held END AS bytes,
           CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} THEN ended_bytes END AS outcome_bytes,
-          CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} AND position < begun_at THEN begun_bytes END
+          CASE WHEN bytes_so_far <= ${MAX_PAGE_BYTES} AND position = decided_at THEN begun_bytes END
             AS started_bytes,
           ${agentUnknown(tenantId, Prisma.sql`e.agent_id`)}
         FROM e LEFT JOIN said ON type = 'decision' AND called_id = id AND called_by = stream
@@ -122,11 +125,7 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
           WHERE begun_at = ANY(${starts.map(({ position }) => position)}::bigint[])
         )
         SELECT decided.*, begun_at, ${agentUnknown(tenantId, Prisma.sql`decided.agent_id`)}
-        FROM begun CROSS JOIN LATERAL (
-          SELECT * FROM ${recordsOf(tenantId, 'id', Prisma.sql`called_id`)} found
-          WHERE type = 'decision' AND stream = called_by AND position < begun_at
-          ORDER BY position DESC LIMIT 1
-        ) decided`;
+        FROM begun CROSS JOIN LATERAL ${decisionBefore(tenantId)}`;
       return new Map(rows.map(({ begun_at, ...row }) => [Number(begun_at), toRow(row)]));
     },
     newestPosition: async () => {
@@ -136,24 +135,24 @@ export function auditStore({ db, scope }: TenantTransaction): AuditStore {
   };
 }
 
+const CALL = { id: Prisma.sql`called_id`, stream: Prisma.sql`called_by` };
+
 /** The newest outcome of a call: a scalar, null where there is none. */
 const newestOutcome = (tenantId: string) => Prisma.sql`(
-  SELECT bytes FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`)} about
-  WHERE type = 'outcome' AND stream = called_by ORDER BY position DESC LIMIT 1)`;
-
-/**
- * Among so many first records about a call its start is looked for. A call has a few, and each page
- * of the stream that has a start about it looks again.
- */
-const MOST_ABOUT_CALL = 100;
+  SELECT bytes FROM ${recordAbout(tenantId, 'newest', { ...CALL, type: 'outcome' })} ended)`;
 
 /** The start of a call's answer for a FROM clause: no row where an outcome was received before. */
 const startAbout = (tenantId: string) => Prisma.sql`(
-  SELECT position AS begun_at, bytes AS begun_bytes FROM (
-    SELECT type, position, bytes
-    FROM ${recordsOf(tenantId, 'subject_id', Prisma.sql`called_id`, MOST_ABOUT_CALL)} about
-    WHERE type IN ('outcome', 'answer_started') AND stream = called_by ORDER BY position LIMIT 1
-  ) earliest WHERE type = 'answer_started') begins`;
+  SELECT begun.position AS begun_at, begun.bytes AS begun_bytes
+  FROM ${recordAbout(tenantId, 'first', { ...CALL, type: 'answer_started' })} begun
+  LEFT JOIN LATERAL ${recordAbout(tenantId, 'first', { ...CALL, type: 'outcome' })} ended ON true
+  WHERE ended.position IS NULL OR ended.position > begun.position) begins`;
+
+/** The newest decision of a call before the start of its answer, for a FROM clause. */
+const decisionBefore = (tenantId: string) => Prisma.sql`(
+  SELECT * FROM ${recordsOf(tenantId, 'id', Prisma.sql`called_id`)} found
+  WHERE type = 'decision' AND stream = called_by AND position < begun_at
+  ORDER BY position DESC LIMIT 1) decided`;
 
 /** Agents are never deleted, so an agent without a row never existed. */
 const agentUnknown = (tenantId: string, agentId: Prisma.Sql) => Prisma.sql`

@@ -203,8 +203,8 @@ describe('looking for records by what they are about', () => {
 describe('a call about which a data plane writes without end', () => {
   const [FIRST, LAST] = [100_000, 103_000];
   const LAST_PAGE = Array.from({ length: 50 }, (_, n) => LAST - n);
-  /** The records among which a start is looked for, the decision, and some. */
-  const FEW = 110;
+  /** A start, an outcome and a decision of each, and some. */
+  const FEW = 10;
 
   it.each(KNOWING)('is not read to its end for each page of the stream, %s', async (_, early) => {
     const ledger = newLedger();
@@ -243,12 +243,12 @@ describe('a call about which a data plane writes without end', () => {
         position: n,
       }));
       const asked = await queryOf(tenantId, (tx) => auditStore(tx).findStarted(starts));
-      expect(await countRead(client, asked)).toBeLessThan(FEW);
+      expect(await countRead(client, asked)).toBeLessThan(3 * FEW);
     });
     await forget();
   });
 
-  it('is read once for a page of the list, for its outcome', async () => {
+  it('is not read to its end for a page of the list', async () => {
     const ledger = newLedger();
     await onConnection(ledger.tenantId, async (client) => {
       await append(ledger, 20, true);
@@ -257,7 +257,7 @@ describe('a call about which a data plane writes without end', () => {
       await startAnswer(ledger, FIRST, LAST);
       await test.superuser.query('ANALYZE ledger_records');
       const asked = await pageOf(ledger, new Date(BEGAN + 20));
-      expect(await countRead(client, asked)).toBeLessThan(LAST - FIRST + 2 * FEW);
+      expect(await countRead(client, asked)).toBeLessThan(20 * FEW);
       const { rows } = await client.query({ text: asked.text, values: [...asked.values] });
       expect(rows.filter(({ started_bytes }) => started_bytes !== null)).toHaveLength(1);
     });
