@@ -105,7 +105,7 @@ const aChange = (details: object): UnchainedRecord => ({
 });
 
 it('a changed tool is listed, approved, and pinned to what was seen', async () => {
-  const { list, approve, tell, ship, pins } = await start();
+  const { tenantId, list, approve, tell, ship, pins } = await start();
   expect(await list()).toEqual({ tools: [], total: 0 });
   tell({});
   await ship();
@@ -149,6 +149,15 @@ it('a changed tool is listed, approved, and pinned to what was seen', async () =
     tools: [{ status: 'changed', pinned_hash: SECOND, seen_hash: THIRD }],
   });
   expect((await approve('read/page')).json()).toMatchObject({ pinned_hash: THIRD });
+
+  // Data planes follow the last approval by its time, also after one of while the clock was ahead.
+  const ahead = new Date('2999-01-01T00:00:00.000Z');
+  await test.superuser.query('UPDATE pinned_tools SET approved_at = $2 WHERE tenant_id = $1', [
+    tenantId,
+    ahead,
+  ]);
+  const varies = (await approve('read/page', { may_vary: true })).json();
+  expect(varies).toMatchObject({ approved_at: '2999-01-01T00:00:00.001Z' });
 });
 
 it('keeps nothing about unknown servers or from alerts of other kinds', async () => {

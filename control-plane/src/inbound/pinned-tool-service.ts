@@ -43,7 +43,7 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
         return store.approve(tool, {
           mayVary,
           approvedBy: scope.actor.username,
-          approvedAt: now(),
+          approvedAt: laterThan(tool.approvedAt, now()),
         });
       });
       const { revision } = await bundles.requestBuild(scope.tenantId);
@@ -51,6 +51,11 @@ export function createPinnedToolService({ db, bundles, applied, now }: InboundDe
       return approved;
     },
   };
+}
+
+/** Approvals of a tool have ascending times, whatever the clock does: data planes follow the last. */
+function laterThan(last: Date | null, now: Date): Date {
+  return last === null || last < now ? now : new Date(last.getTime() + 1);
 }
 
 const VARIES_MS = 24 * 60 * 60_000;

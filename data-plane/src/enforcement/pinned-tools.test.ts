@@ -237,7 +237,6 @@ it('that varied waits no longer once it is approved, and waits again for the nex
   const approved = (at: number) =>
     settings(digestOf(tool('a')), true, { approved_at: new Date(at).toISOString() });
   expect(one.isWaiting(PLACE, settings(digestOf(tool('a'))))).toBe(true);
-  expect(one.isWaiting(PLACE, approved(now - 1))).toBe(true);
   const rules = approved(now + 1);
   expect(one.isWaiting(PLACE, rules)).toBe(false);
   now += 60_000;
@@ -249,6 +248,63 @@ it('that varied waits no longer once it is approved, and waits again for the nex
   expect(changes.slice(5)).toMatchObject([{ varies: false }]);
   seen('a', rules);
   expect(one.isWaiting(PLACE, rules)).toBe(false);
+});
+
+describe('that varied and was approved', () => {
+  const A_DAY = 24 * HOUR;
+  const a = digestOf(tool('a'));
+  const approvedBy = (clock: number) =>
+    settings(a, true, { approved_at: new Date(now + clock).toISOString() });
+
+  function aVaryingTool() {
+    const one = worker();
+    const seen = (rules: BundleSettings, ...descriptions: string[]) => {
+      for (const description of descriptions) {
+        now += HOUR;
+        one.observe('t', 's', [tool(description)], rules);
+      }
+      return one.isWaiting(PLACE, rules);
+    };
+    expect(seen(settings(a), 'a', 'b', 'a', 'b', 'a', 'b', 'a')).toBe(true);
+    changes = [];
+    return { one, seen };
+  }
+
+  it.each([
+    ['that is right', 0],
+    ['that is an hour behind', -HOUR],
+    ['that is two days behind', -2 * A_DAY],
+    ['that is a year ahead', 365 * A_DAY],
+  ])('by a clock %s, waits no longer until it varies again', (_clock, offset) => {
+    const { seen } = aVaryingTool();
+    const approved = approvedBy(offset);
+    expect(seen(approved, 'a')).toBe(false);
+    for (let time = 0; time < 2; time++) expect(seen(approved, 'b', 'a')).toBe(false);
+    for (let time = 0; time < 8; time++) expect(seen(approved, 'b', 'a')).toBe(true);
+    expect(changes).toHaveLength(5);
+    // Approved again, by a clock that was put right since: the times of approvals ascend.
+    const [pin] = approved.inbound?.pinned_tools?.pins ?? [];
+    const again = new Date(Date.parse(pin?.approved_at ?? '') + 1).toISOString();
+    expect(seen(settings(a, true, { approved_at: again }), 'a')).toBe(false);
+  });
+
+  it('before its file was of this version, goes by the times once', () => {
+    const forget = () => {
+      const file = new Database(join(folder, 'tool-pins.db'));
+      file.exec('UPDATE tool_pins SET approval = NULL');
+      file.close();
+    };
+    const { one, seen } = aVaryingTool();
+    forget();
+    const before = approvedBy(-2 * HOUR);
+    expect(one.isWaiting(PLACE, before)).toBe(true);
+    expect(seen(before, 'a')).toBe(true);
+    expect(seen(approvedBy(-2 * HOUR), 'a')).toBe(false);
+    expect(seen(before, 'b', 'a', 'b', 'a', 'b', 'a')).toBe(true);
+    forget();
+    expect(seen(settings(a), 'a')).toBe(true);
+    expect(seen(before, 'a')).toBe(false);
+  });
 });
 
 describe('that varied while the clock was ahead', () => {

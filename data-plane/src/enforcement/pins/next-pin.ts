@@ -48,6 +48,7 @@ export function firstPin(tool: ListedTool, pin: BundlePin | undefined, now: numb
     counted_from: at,
     varies: 0,
     put_off: 0,
+    approval: pin?.approved_at ?? '',
   };
   return { row, isReported: !isPinned && !pin.varies };
 }
@@ -80,8 +81,11 @@ function pinAfter(
   const isSame = row.seen === digest;
   const isNewPin = pin !== undefined && pin.hash !== row.pinned;
   const isSettled = row.varies === 1 && isApprovedSince(row, pin);
-  if (isSame && !isNewPin && !isSettled) return null;
-  const next = { ...row, put_off: 0 };
+  const approval = approvalAfter(row, pin);
+  if (isSame && !isNewPin && !isSettled) {
+    return approval === row.approval ? null : { row: { ...row, approval }, isReported: false };
+  }
+  const next = { ...row, put_off: 0, approval };
   if (isNewPin || isSettled) {
     next.changes = 0;
     next.varies = 0;
@@ -155,7 +159,20 @@ export function isChanged(row: PinRow, pin: BundlePin | undefined, now: number):
   return row.seen !== (pin?.hash ?? row.pinned) || (hasVaried && !isApproved);
 }
 
-/** Whether an administrator approved the pin after the tool changed last. */
-function isApprovedSince({ seen_at }: PinRow, pin: BundlePin | undefined): boolean {
-  return pin?.approved_at !== undefined && Date.parse(pin.approved_at) >= Date.parse(seen_at);
+/**
+ * Whether an administrator approved the pin since. Approvals of a tool have ascending times, which
+ * are compared with each other: not with times of this machine, whose clock may be another.
+ */
+function isApprovedSince({ approval, seen_at }: PinRow, pin: BundlePin | undefined): boolean {
+  if (pin?.approved_at === undefined) return false;
+  if (approval === null) return Date.parse(pin.approved_at) >= Date.parse(seen_at);
+  return pin.approved_at > approval;
+}
+
+/** The approval that a row follows from now on. */
+function approvalAfter(row: PinRow, pin: BundlePin | undefined): string | null {
+  if (pin?.approved_at !== undefined) {
+    return row.approval !== null && row.approval > pin.approved_at ? row.approval : pin.approved_at;
+  }
+  return row.varies === 1 ? (row.approval ?? '') : row.approval;
 }

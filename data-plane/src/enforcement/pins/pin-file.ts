@@ -25,6 +25,8 @@ export interface PinRow {
   varies: number;
   /** Whether another definition was seen since and is not noted: the present one is not known. */
   put_off: number;
+  /** The last approval that was followed, by its time; empty for none, null in a row of an earlier version. */
+  approval: string | null;
 }
 
 export interface NumberedPin extends PinRow {
@@ -46,9 +48,10 @@ const ADDED = {
   varies: 'INTEGER NOT NULL DEFAULT 0',
   put_off: 'INTEGER NOT NULL DEFAULT 0',
   serial: 'INTEGER NOT NULL DEFAULT 0',
+  approval: 'TEXT',
 };
 const COLUMNS =
-  'pinned, members, seen, seen_members, first_seen_at, seen_at, pinned_texts, seen_texts, changes, counted_from, varies, put_off';
+  'pinned, members, seen, seen_members, first_seen_at, seen_at, pinned_texts, seen_texts, changes, counted_from, varies, put_off, approval';
 const VALUES = COLUMNS.split(', ').map((name) => `@${name}`);
 
 /** @throws when the file is damaged, or of a newer version */
