@@ -5,6 +5,7 @@
  */
 
 import { Heartbeat } from '@governance/shared/channels';
+import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
 import { DAY_MS } from '@governance/shared/durations';
 import { lockInTenant } from '../platform/tenant-lock.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
@@ -26,6 +27,8 @@ export interface UnregisteredPlane {
 
 export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransaction) {
   const keptSince = (now: Date) => new Date(now.getTime() - KEPT_MS);
+  /** What was heard later than this was heard before the clock was put back, and not since. */
+  const notAfter = (now: Date) => new Date(now.getTime() + CLOCK_JUMP_MS);
   return {
     /** Stores only the specification's fields of a heartbeat. */
     recordHeartbeat: async (given: Heartbeat, tokenId: string, now: Date): Promise<void> => {
@@ -47,7 +50,8 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
       await db.$executeRaw`
         DELETE FROM unregistered_planes
         WHERE tenant_id = ${tenantId}::uuid AND (
-          last_heartbeat_at < ${keptSince(now)} OR deployment_id IN (
+          last_heartbeat_at < ${keptSince(now)} OR last_heartbeat_at > ${notAfter(now)}
+          OR deployment_id IN (
             SELECT deployment_id FROM unregistered_planes WHERE tenant_id = ${tenantId}::uuid
             -- Of those heard in the same millisecond, keeps the one just stored.
             ORDER BY last_heartbeat_at DESC, (deployment_id = ${deploymentId}) DESC, deployment_id
@@ -61,7 +65,7 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
           COALESCE(t.label, '') AS label, COALESCE(t.region, '') AS region
         FROM unregistered_planes p
         LEFT JOIN data_plane_tokens t ON t.tenant_id = p.tenant_id AND t.id = p.token_id
-        WHERE p.tenant_id = ${tenantId}::uuid AND p.last_heartbeat_at >= ${keptSince(now)}
+        WHERE p.tenant_id = ${tenantId}::uuid AND p.last_heartbeat_at BETWEEN ${keptSince(now)} AND ${notAfter(now)}
         ORDER BY p.last_heartbeat_at DESC, p.deployment_id LIMIT ${MAX_UNREGISTERED}`;
       return rows.map((row) => ({
         deploymentId: row.deployment_id,
