@@ -93,9 +93,9 @@ const LATER = new RegExp(`(?<=[ \\t])(?:${WEAK})[ \\t]{1,2}${MADE_UP}`, 'g');
 const LATER_SIGN = new RegExp(`^[^\\n:=.!?;"'<>()[\\]{}|]{2,60}[ \\t]?:[ \\t]{1,3}${MADE_UP}`);
 // "the password's …"
 const SHORT_IS = /^['’]s[ \t]{1,2}/;
-// "Password for the server: …"
+// "Password for the server: …", "contraseña nueva de la VPN: …", "mot de passe de l'agence : …"
 const FOR =
-  /^["']?[ \t](?:for|für|fuer|of|on|der|des|zu|zum|vom|von|de|du|del|della|para|pour|voor|per|do|dla|k|ke|til|till|от|для|к)[ \t](?:[^\n:=.!?;"']|(?<=\d)\.(?=[ \t]?\S)){1,40}[ \t]?(?:[:=]|[-=]>|→)[ \t]{1,3}/;
+  /^["']?(?:[ \t](?:wi-?fi|wlan|vpn|new|old|temporary|temp|current|guest|neu|aktuell|nouveau|actuel|provisoire|temporaire|initial|ancien|nuev[ao]|actual|temporal|provisional|viej[ao]|antigu[ao]|nov[ao]|atual|tempor[áa]ri[ao]|provis[óo]ri[ao]|nuov[ao]|attuale|provvisori[ao]|vecchi[ao]|nieuwe?|tijdelijke?|nowe|obecne|tymczasowe|stare|nové|nytt|nya|nye|invit[ée]s?|invitad[oa]s?|visit(?:antes|eurs)|ospiti|gäste|gasten)){0,2}[ \t](?:for|für|fuer|of|on|der|des|zu|zum|vom|von|de|du|d['’]|del|della|dell['’]|para|pour|voor|per|do|da|dla|k|ke|til|till|от|для|к)(?:[ \t]|(?<=['’]))(?:[^\n:=.!?;"']|(?<=\d)\.(?=[ \t]?\S)|(?<=\p{L})'(?=\p{L})){1,40}[ \t]?(?:[:=]|[-=]>|→)[ \t]{1,3}/u;
 // "credential used: …"
 const SAID =
   /^[ \t](?:used|sent|given|provided|received|supplied|tried|value|is now|verwendet|utilisée?|usad[oa])[ \t]?[:=][ \t]{0,3}/;

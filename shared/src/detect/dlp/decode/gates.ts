@@ -94,7 +94,10 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`\d[ -]?\d{2}[A-Z]{2}\b`,
       String.raw`\b[A-D][ -]?\d{2}[ -]?\d{2}[ -]?\d{2}[ -]?[A-Z]{2}\b`,
       String.raw`(?i)\b(?:moc|gro|ten|ed|ku\.oc|rf|oi)\.[a-z0-9-]+@[a-z0-9]`,
+      // An IBAN whose bank has letters.
+      String.raw`\d[A-Z]{4}\d{2}[A-Z]{2}\b`,
       String.raw`(?i)\breverse|backwards?\b|r[üu]ckw[äa]rts|umgekehrt|envers|al rev[ée]s|invert`,
+      '(?i)omgekeerd|achterstevoren|al contrario|rovesci|ao contr[áa]rio|tr[áa]s para a frente|wspak|odwr[óo]|od ty[łl]u|bakvänt|baklänges|baklengs|baglæns|bagvendt|takaperin|pozp[áa]tku|obráceně|visszafel|tersten|ters sıra|наоборот|задом|зворотн|ανάποδα|αντίστροφ|逆順|逆さ|倒序|倒着|反过来|反轉|거꾸로|역순|بالعكس|הפוך',
       String.raw`\b\d(?:[ .-]?\d){14}`,
       // Dates, the year last or first, and US SSN.
       String.raw`\b\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(?:91|02)\b|\b\d{4}-\d{2}-\d{3}\b`,
@@ -112,6 +115,9 @@ export const GATES: readonly { gate: Gate; expressions: readonly string[] }[] = 
       String.raw`(?:\b(?:0x)?[0-9A-Fa-f]{2,3}"?\n[^\n]{1,3}\n(?:[^\n:]*: "?)?){5}`,
       String.raw`(?i)cha?r\w*\s?\((?:0x)?[0-9a-f]{2,3}\)[\s|+.&,;]*(?:[a-z]+\.)?[a-z]*cha?r\w*\s?\(`,
       String.raw`(?i)[\[(]char[\])](?:0x)?[0-9a-f]{2,3}[\s|+.&,;]*[\[(]char[\])]`,
+      String.raw`(?i)cha?r\w{0,2}\$\((?:&h)?[0-9a-f]{2,3}\)`,
+      String.raw`(?i)(?:chrw?|zeichen|car(?:acter|att)?|teken|znak|tecken|tegn|unichar|rune|scalar|tostring|ascii|d2c|символ|симв)\(\s?(?:&h|0x)?[0-9a-f]{2,3}\)`,
+      String.raw`(?i)[\[(]char[\])]\s?(?:0x)?[0-9a-f]{2,3}\s?[+,]\s?[\[(]char[\])]`,
       // Dumps: an offset and groups.
       String.raw`\b[0-9A-Fa-f]{4,8}:? {1,2}[0-9A-Fa-f]{4} [0-9A-Fa-f]{4} [0-9A-Fa-f]{4} `,
       String.raw`\b[0-9A-Fa-f]{8}: [0-9A-Fa-f]{8} [0-9A-Fa-f]{8} `,

@@ -52,8 +52,43 @@ const NOTATIONS: readonly Notation[] = [
 const ITEMS =
   /(?<![^\n])([^\n\u2028]{0,64}: "?)((?:0x)?[0-9A-Fa-f]{1,3})"?(?:\n\u2028\n\1(?:0x)?[0-9A-Fa-f]{1,3}"?){5,}/g;
 
+/** `ZEICHEN(76)&ZEICHEN(97)`, `(char)76 + (char)97`, `string(rune(76))`: one call for each character. */
+const CALLS =
+  /(?<![\p{L}\d_.$])([\p{L}_][\p{L}\d_.$:]{1,24}\(\s?(?:[\p{L}_][\p{L}\d_.]{1,24}\(\s?)?|[([]char[)\]]\s?)(&H|0x|)([0-9A-F]{2,3})L?(?:\s?\)){0,2}(?:\s{0,3}(?:\+|&|\.|\|\||,|<>)\s{0,3}(?:_?\r?\n\s{0,12})?\1(?:&H|0x)?[0-9A-F]{2,3}L?(?:\s?\)){0,2}){5,}/giu;
+/** `string.char(76, 97, …)`, `<<76,97,…>>`, `sprintf("%c%c…", 76, 97, …)`, `(map char [76 97 …])`. */
+const CALL_OF_LIST =
+  /(?:\b(?:string\.char|(?:String\.)?from(?:CharCode|CodePoint)|n?char|unichar|utf8\.char|bytes|bytearray|(?:java\.lang\.)?String|intToUtf8|rawToChar|pack)\((?:(?:c|as\.raw\(c|new byte\[\]\s?)[({]|\[|["'][CUW]\*["'],)?|<<|\bsprintf\(["'](?:%c){6,80}["'],|\(apply str \(map char [[(])\s{0,4}(\d{2,3}L?(?:[,\s]{1,4}\d{2,3}L?){5,80})\s{0,4}(?:>>|[)\]}]{1,3})/gi;
+
+function callsOfCodes(text: string): Edit[] {
+  const edits: Edit[] = [];
+  const add = (start: number, written: string, codes: readonly number[]): void => {
+    if (!codes.every((code) => code >= 32 && code < 127)) return;
+    const value = String.fromCharCode(...codes);
+    const replacement = /["\\]/.test(value) ? value : `"${value}"`;
+    edits.push({ start, end: start + written.length, replacement, disguise: ['char_codes'] });
+  };
+  for (const { 0: written, 1: call = '', 2: base = '', index } of text.matchAll(CALLS)) {
+    const codes = written.split(call).slice(1);
+    const radix = base === '' ? 10 : 16;
+    add(
+      index,
+      written,
+      codes.map((code) => Number.parseInt(code.replace(/^(?:&H|0x)/i, ''), radix)),
+    );
+  }
+  for (const { 0: written, 1: list = '', index } of text.matchAll(CALL_OF_LIST)) {
+    add(
+      index,
+      written,
+      (list.match(/\d+/g) ?? []).map((code) => Number(code)),
+    );
+  }
+  return edits;
+}
+
 /** Lists of numbers that are character codes. Only called for a text with the mark of one. */
 export function codeLists(text: string, inflate: Inflate): Edit[] {
+  const calls = callsOfCodes(text);
   const edits = dumps(text);
   for (const notation of NOTATIONS) {
     for (const { 0: list, index } of text.matchAll(notation.list)) {
@@ -74,7 +109,16 @@ export function codeLists(text: string, inflate: Inflate): Edit[] {
     }
     edits.push(...readings.map((reading) => ({ ...reading, start, end })));
   }
-  return withAllReadings(edits);
+  // Within a call, its numbers are no list of their own.
+  calls.sort((a, b) => a.start - b.start);
+  let next = 0;
+  const others = [...edits]
+    .sort((a, b) => a.start - b.start)
+    .filter(({ start, end }) => {
+      while ((calls[next]?.end ?? start + 1) <= start) next++;
+      return (calls[next]?.start ?? end) >= end;
+    });
+  return [...calls, ...withAllReadings(others)];
 }
 
 function addReading(

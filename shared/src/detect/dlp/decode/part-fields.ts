@@ -22,6 +22,9 @@ const OUTER =
 /** Fields that say what another one holds. */
 const ABOUT =
   /^(?:kind|type|label|about|name|field|key|title|description|what|purpose|art|tipo|typ)$/i;
+/** Where none does, a remark may. */
+const REMARK =
+  /^(?:note|comment|hint|info|remark|memo|notiz|bemerkung|hinweis|nota|uwaga|opmerking)$/i;
 
 /** Nearly all names end otherwise: the expression is not asked for them. */
 const LAST_LETTERS = new Set('abcdef123456789elyxtk');
@@ -77,9 +80,11 @@ function goesOn(piece: Piece, first: Piece, stem: string): boolean {
 function labelOfWhole(pieces: readonly Piece[], at: number): string {
   const first = pieces[at] as Piece;
   const outer = first.outer ?? OUTER.exec(first.between ?? '')?.[1] ?? '';
-  for (let before = at - 1; before >= Math.max(0, at - MAX_BEFORE); before--) {
-    const piece = pieces[before] as Piece;
-    if (piece.text.length <= MAX_LENGTH && ABOUT.test(keyOf(piece))) return piece.text;
+  for (const names of [ABOUT, REMARK]) {
+    for (let before = at - 1; before >= Math.max(0, at - MAX_BEFORE); before--) {
+      const piece = pieces[before] as Piece;
+      if (piece.text.length <= MAX_LENGTH && names.test(keyOf(piece))) return piece.text;
+    }
   }
   return outer;
 }

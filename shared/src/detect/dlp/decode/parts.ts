@@ -28,10 +28,18 @@ const ENDS =
 const NUMBERED =
   '(?:card|cc|pan|iban|ssn)(?:[_ -]?(?:no|nr|num|number))?|part|half|piece|chunk|fragment|segment|teil|partie|parte|deel|część';
 
+/** What a list of pieces is for, in a sentence beside it. */
+const JOINED_BY =
+  'concat(?:enat\\w{1,4})?|join(?:ed)?|glue[d]?|(?:put|stick|string)(?: \\w{1,6})? together|combined?|append|zusammen(?:gesetzt|fügen|setzen|kleben)?|aneinander(?:hängen|reihen)|verketten?|concat[ée]n\\w{2,4}|coller|colle[rz]?|assembler|unir|pegar|concatenar|juntar|junta|unire|concatenare|aan elkaar|plakken|samenvoegen|połącz\\w{0,4}|sklej\\w{0,3}|slå ihop|sätt ihop|sæt sammen|sett sammen|spoj\\w{0,3}|склеить|соединить|склей|объединить|拼接|拼起来|连接|連結|結合|つなげ|이어 ?붙|합치';
+const SECRET_SAID =
+  'passw(?:or)?[dt]|passphrase|pass|pwd|wachtwoord|kennwort|mot de passe|contraseña|clave|senha|has[łl]o|lösenord|kodeord|passord|salasana|heslo|пароль|密码|パスワード|비밀번호|token|secret|(?:api|access|secret|private) ?key|schlüssel|geheimnis|iban|ssn|bsn|pesel|card(?: number)?|kartennummer';
+
 /** Where a text may contain some: the name of a year of birth, of a list, or of a first part. */
 export const PART_MARKS: readonly string[] = [
   `(?i)\\b(?:${BIRTH_BEFORE})[_ -]?(?:year|yyyy|jahr|jaar)|(?:year|ann[ée]e|a(?:ñ|ni|n)o|anno)${OF}(?:${BIRTH_BEHIND})|(?:birth(?:date|day)?|dob|date_?of_?birth|geburtsdatum)\\\\{0,3}["']\\s?:\\s?\\{`,
   `(?i)\\b(?:${LIST})\\\\{0,3}["']?\\s?: ?[\\["]`,
+  `(?i)(?:${JOINED_BY})[^\\n]{0,60}?(?:${SECRET_SAID})`,
+  `(?i)\\b(?:${SECRET_SAID})[^\\n]{0,60}?(?:${JOINED_BY})`,
   `(?i)\\b(?:${FIRST})[ _-]?(?:${NOUN})|\\b(?:${STARTS}) |(?:${NUMBERED})[ _#-]{0,2}(?:1|one|i)["'):= _\\\\]|\\bssn[_ -]?area|\\bssn\\\\{0,3}["']\\s?:\\s?\\{`,
 ];
 
@@ -40,7 +48,12 @@ export const PART_MARKS: readonly string[] = [
  * one. A reading of its own, since what stands between two parts is not in it.
  */
 export function joinedPartsView(text: string): View | undefined {
-  const edits = [...birthDates(text), ...namedLists(text), ...partsInOrder(text)];
+  const edits = [
+    ...birthDates(text),
+    ...namedLists(text),
+    ...listsToJoin(text),
+    ...partsInOrder(text),
+  ];
   return edits.length > 0 ? applyEdits(text, edits) : undefined;
 }
 
@@ -144,6 +157,41 @@ function namedLists(text: string): Edit[] {
         replacement: `", "${label}": "${joined}`,
         disguise: SPLIT,
       });
+    }
+  }
+  return edits;
+}
+
+const TO_JOIN = new RegExp(
+  `(?<![\\p{L}])(?:${JOINED_BY})(?![\\p{L}])[^\\n]{0,60}?(?<![\\p{L}])(${SECRET_SAID})(?![\\p{L}])|(?<![\\p{L}])(${SECRET_SAID})(?![\\p{L}])[^\\n]{0,60}?(?<![\\p{L}])(?:${JOINED_BY})(?![\\p{L}])`,
+  'iu',
+);
+const PLAIN_LIST = /\[\s{0,4}((?:\\{0,3}"[^"\\\n]{1,40}\\{0,3}"\s{0,4},?\s{0,8}){2,24})\]/g;
+const LIST_LEAVES =
+  /(?<![^\n])([\w .-]{0,40}): "[^"\n]{1,40}"(?:\n\u2028\n\1: "[^"\n]{1,40}"){1,23}/g;
+const LEAF = /: "([^"\n]{1,40})"/g;
+/** How far from the list the sentence may stand. */
+const MAX_FROM_LIST = 120;
+
+/** `{"p": ["EqyG", "UUpQ"], "use": "concat p, that is the admin password"}` */
+function listsToJoin(text: string): Edit[] {
+  const edits: Edit[] = [];
+  for (const [expression, item] of [
+    [PLAIN_LIST, ITEM],
+    [LIST_LEAVES, LEAF],
+  ] as const) {
+    for (const { 0: whole, index } of text.matchAll(expression)) {
+      const end = index + whole.length;
+      const said =
+        TO_JOIN.exec(text.slice(end, end + MAX_FROM_LIST)) ??
+        TO_JOIN.exec(text.slice(Math.max(0, index - MAX_FROM_LIST), index));
+      if (!said) continue;
+      const items = [...whole.matchAll(item)].map(([, one = '']) => one);
+      const joined = items.join('');
+      const telling = items.filter((one) => /\d|[a-z][A-Z]/.test(one) && !OF_A_LIST.test(one));
+      if (joined.length < MIN_JOINED || telling.length === 0) continue;
+      const replacement = `"${said[1] ?? said[2]}": "${joined}"`;
+      edits.push({ start: index, end, replacement, disguise: SPLIT });
     }
   }
   return edits;

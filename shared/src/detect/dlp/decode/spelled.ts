@@ -37,6 +37,74 @@ const LONG = [...DIGIT_OF.keys()].filter((word) => /^[a-z]{3,}$/.test(word)).joi
 const PLAIN = '[ ,./;|-]{1,3}';
 const BETWEEN = `${PLAIN}(?:(?:${HYPHENS}|${OTHER_SIGNS})${PLAIN})?`;
 
+/** Letters as radio operators, and in German, French and Spanish offices, say them. */
+const ALPHABETS: readonly string[] = [
+  'alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu',
+  'alfa bravo charlie delta echo fox golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform viktor whisky x-ray yankee zulu',
+  'anton berta cäsar dora emil friedrich gustav heinrich ida julius kaufmann ludwig martha nordpol otto paula quelle richard samuel theodor ulrich viktor wilhelm xanthippe ypsilon zacharias',
+  'anatole berthe célestin désiré eugène françois gaston henri irma joseph kléber louis marcel nicolas oscar pierre quintal raoul suzanne thérèse ursule victor william xavier yvonne zoé',
+];
+const LETTER_OF: ReadonlyMap<string, string> = new Map(
+  ALPHABETS.flatMap((words) =>
+    words.split(' ').map((word, i): [string, string] => [word, String.fromCharCode(65 + i)]),
+  ),
+);
+const CASES =
+  'small|lower ?case|lowercase|lower|little|klein|minuscule|min[úu]scula|minuscola|capital|upper ?case|uppercase|upper|big|gro(?:ß|ss)|majuscule|may[úu]scula|maiuscola';
+const SAID = [...LETTER_OF.keys()].join('|');
+/** Fewer are names in a row. */
+const MIN_SAID = 6;
+const SAID_RUN = new RegExp(
+  `(?<![\\p{L}\\d])(?:(?:(?:${CASES}) )?(?:${SAID}|${[...DIGIT_OF.keys()].filter((word) => /^[\p{L}]{3,}$/u.test(word)).join('|')}|\\d)(?:[ ,./;–-]{1,3}(?=[\\p{L}\\d])|(?![\\p{L}\\d]))){${MIN_SAID},40}`,
+  'giu',
+);
+const SAID_TOKEN = new RegExp(`(?:(${CASES}) )?(x-ray|[\\p{L}]+|\\d)`, 'giu');
+
+/** "four seven Kilo Romeo": letters and digits, some of each; in small letters if they say so. */
+function spelledLetters(text: string): Edit[] {
+  const edits: Edit[] = [];
+  for (const { 0: run, index: start } of text.matchAll(SAID_RUN)) {
+    const written = [...run.matchAll(SAID_TOKEN)].map(([, size = '', word = '']) => {
+      const lower = word.toLowerCase();
+      const letter = LETTER_OF.get(lower);
+      if (letter === undefined) return DIGIT_OF.get(lower) ?? lower;
+      return /^(?:small|low|litt|klein|min)/i.test(size) ? letter.toLowerCase() : letter;
+    });
+    const replacement = written.join('');
+    if (!/\d.*\d/.test(replacement) || !/[A-Za-z].*[A-Za-z]/.test(replacement)) continue;
+    const end = start + run.replace(/[^\p{L}\d]+$/u, '').length;
+    edits.push({ start, end, replacement, disguise: ['separators'] });
+  }
+  return edits;
+}
+
+/** What an issuer writes before a key, its signs in words: "ghp underscore …", "sk dash live dash …". */
+const SIGN_WORDS: readonly (readonly [sign: string, words: string])[] = [
+  [
+    '_',
+    'underscore|under score|unterstrich|tiret bas|soulign[ée]|gui[oó]n bajo|trattino basso|sublinhado|underline|liggend streepje|podkre[śs]lnik|podkre[śs]lenie|understreck|understrek|podtržítko|alt çizgi|подч[её]ркивание',
+  ],
+  ['-', HYPHENS],
+];
+const SIGN_WORD = SIGN_WORDS.map(([, words]) => words).join('|');
+const ISSUERS =
+  'gh[pousr]|github|glpat|gl pat|sk|pk|rk|npm|hf|gsk|xox[abp]|pypi|dop|shpat|shpss|whsec|glsa|figd|ntn|sntrys|lin|r8|dckr|pul|xai|hvs';
+const SPELLED_MARK = new RegExp(
+  `(?<![\\p{L}\\d])(?:${ISSUERS}) (?:${SIGN_WORD})(?: (?:live|test|proj|ant|pat|api|v1|api03)(?: (?:${SIGN_WORD}))?){0,2} (?=[A-Za-z0-9]{2})`,
+  'giu',
+);
+
+function spelledMarks(text: string): Edit[] {
+  return [...text.matchAll(SPELLED_MARK)].map(({ 0: written, index: start }) => {
+    let mark = written.trim();
+    for (const [sign, words] of SIGN_WORDS) {
+      mark = mark.replace(new RegExp(` (?:${words})(?: |$)`, 'giu'), sign);
+    }
+    const end = start + written.length;
+    return { start, end, replacement: mark.replaceAll(' ', ''), disguise: ['separators'] };
+  });
+}
+
 /** In Chinese and Japanese nothing stands between them, or a blank or sign. */
 const HAN_DIGITS = '零一二三四五六七八九';
 const HAN = `${HAN_DIGITS}〇幺两`;
@@ -49,6 +117,11 @@ const HAN_RUN = new RegExp(
 /** Where a text may contain some: two, with a word at most between them. */
 export const SPELLED_DIGITS: readonly string[] = [
   `(?i)\\b(?:${LONG})${PLAIN}(?:[a-zà-ɏ]+${PLAIN})?(?:${LONG})${PLAIN}`,
+  `(?i)\\b(?:${ISSUERS}) (?:${SIGN_WORD}) `,
+  ...ALPHABETS.map((words) => {
+    const said = words.replaceAll(' ', '|');
+    return `(?i)\\b(?:${said})[ ,./;–-]{1,3}(?:[a-z]+ )?(?:${said}|${LONG}|\\d)\\b`;
+  }),
   `[${HAN}]{6}`,
   `[${HAN}]{1,4}(?:${HAN_BETWEEN}{1,2}[${HAN}]{1,4}){2}`,
 ];
@@ -80,8 +153,12 @@ interface Token {
 
 /** Only called for a text with the mark of one. */
 export function spelledDigits(text: string): Edit[] {
-  const edits: Edit[] = [];
+  const said = spelledLetters(text);
+  const edits: Edit[] = [...said, ...spelledMarks(text)];
+  let next = 0;
   for (const { 0: run, index } of text.matchAll(RUN)) {
+    while ((said[next]?.end ?? index + 1) <= index) next++;
+    if ((said[next]?.start ?? text.length) < index + run.length) continue;
     let row: Token[] = [];
     const close = (): void => {
       const edit = digitsOf(row);

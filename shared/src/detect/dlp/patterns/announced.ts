@@ -188,6 +188,11 @@ const CONFIGURATION: readonly JudgedExpression[] = [
     expression: String.raw`(?i)\b(?:requirepass|masterauth|sentinel auth-pass \S{1,40}|auth-pass|bind_?pw|olcrootpw:{0,2}|r[ow]community6?|snmp-server community|set snmp community|trap2?sink \S{1,60})[ \t]{1,16}`,
     judge: behind('password'),
   },
+  // "SNMP community rw: …", `community-string = …`
+  {
+    expression: String.raw`(?i)\b(?:snmp(?:[ _-]?v?[123]c?)?[ _-]{0,2}(?:[a-z]{2,10}[ _-])?communit(?:y|ies)|community[ _-]string|(?:ro|rw|read|write|trap)[ _-]?community)(?:[ _-](?:string|name))?(?:[ (]{1,2}(?:ro|rw|read(?:[ -]?only)?|write|read[ -/]?write|trap)\)?)?["']?(?: (?:is|ist|est|es|lautet))?[ \t]{0,3}[:=]?[ \t]{1,3}`,
+    judge: behind('password'),
+  },
   {
     expression: String.raw`(?i)\b(?:enable (?:secret|password)|username \S{1,40}(?: privilege \d{1,2})? (?:secret|password)|neighbor \S{1,40} password|key-string|(?:tacacs|radius)(?:-server)?(?: \S{1,40}){0,3} key|isakmp key|pre-?shared-key(?: local| remote)?|psksecret|set passwd|set password|ppp (?:chap|pap) (?:password|sent-username \S{1,40} password)|(?:message-digest-key \d{1,3} md5|authentication-key)|wpa-psk ascii|line-password)(?: (?:level \d{1,2} )?[0-9])?[ \t]{1,4}`,
     judge: behind('password'),

@@ -23,6 +23,12 @@ const ANSWER = new RegExp(
   'iu',
 );
 
+/** In quotes it may be several words: `the ftp pass? still "lobster bisque 06"`. */
+const QUOTED_ANSWER = new RegExp(
+  `^([^\\n?？"\\\\]{0,40}?)[?？][ \\t]{0,3}${DASH}${SURE}(["“„«'\`])([^"“”„«»'\`\\n]{6,64})["”“»'\`]`,
+  'iu',
+);
+
 const ASKED =
   /(?<![\p{L}])(?:what['’]?s?|which|wie|was|welche[sr]?|lautet|quel(?:le)?s?|cu[áa]l|qu[ée]|qual['’]?|quale|cos['’]è|jakie|jaki|co|wat|welk|hva|hvad|vad|vilket|hvilken|mikä|mik[äa]s|jaké|milyen|mi|nedir|neydi|care|ce|apa|koja|kakšno|τι|ποιος|ποιο|какой|каков|який|яке)(?![\p{L}])|什么|什麼|多少|何|なん|教えて|뭐|무엇|뭔|알려/iu;
 /** "password?": the question is little more than the label. */
@@ -39,6 +45,8 @@ const OTHER =
 /** The answer to a question for the password that the label names. */
 export function inAnswer(text: string, labelStart: number, labelEnd: number): readonly Stretch[] {
   const window = text.slice(labelEnd, labelEnd + 300);
+  const quoted = inQuotes(text, labelStart, labelEnd);
+  if (quoted) return [quoted];
   const [written, rest = '', value = ''] = ANSWER.exec(window) ?? [];
   if (written === undefined || ABOUT_ONE.test(rest)) return NOTHING;
   const before = text.slice(Math.max(0, labelStart - 80), labelStart);
@@ -51,4 +59,19 @@ export function inAnswer(text: string, labelStart: number, labelEnd: number): re
   if (!isSecretValue(value, 'password', 'prose', false)) return NOTHING;
   const start = labelEnd + written.lastIndexOf(value);
   return [{ start, end: start + value.length }];
+}
+
+function inQuotes(text: string, labelStart: number, labelEnd: number): Stretch | undefined {
+  const [written, rest = '', , value = ''] =
+    QUOTED_ANSWER.exec(text.slice(labelEnd, labelEnd + 180)) ?? [];
+  const line =
+    text
+      .slice(Math.max(0, labelStart - MAX_SHORT), labelStart)
+      .split('\n')
+      .at(-1) ?? '';
+  if (written === undefined || ABOUT_ONE.test(line + rest) || !LETTER_AND_DIGIT.test(value)) return;
+  if (line.length + rest.length > 2 * MAX_SHORT || OTHER.test(value)) return;
+  if (!isSecretValue(value, 'password', 'prose', true)) return;
+  const end = labelEnd + written.length - 1;
+  return { start: end - value.length, end };
 }

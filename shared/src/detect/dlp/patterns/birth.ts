@@ -10,7 +10,7 @@ const OF_A_WORK =
 const OF_A_FIRM = /\b(?:company|startup|firm|band|project|idea|movement|brand|product)\b[^.\n]*$/i;
 /** `birthday sale`: nobody was born on its day. */
 const OF_A_FEAST =
-  /^s? (?:sale|party|offer|deal|discount|campaign|promo\w*|event|bash|dinner|lunch|celebration|special|edition|issue|week|month|gala|show|concert)\b/i;
+  /^s? (?:sale|party|offer|deal|discount|campaign|promo\w*|event|bash|dinner|lunch|celebration|special|edition|issue|week|month|gala|show|concert)\b|^ ?(?:파티|축하|선물|이벤트|쿠폰|할인|パーティー|会|プレゼント|クーポン|特典|派对|聚会|礼物|蛋糕|优惠|券)/i;
 const SHORT_DATE = /^["']?[ \t]{0,2}[:=][ \t]{0,2}["']?(\d{6})(?![\d.,])/;
 
 /** A possible date beside a word for birth, near enough to belong to it. */

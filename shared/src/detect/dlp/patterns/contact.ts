@@ -1,7 +1,8 @@
 import { type BuiltinPattern, type Judge, NOTHING } from '../builtin-pattern.ts';
 import { around, isPartOfLonger } from '../judges.ts';
 import { findNear, stretches } from '../near.ts';
-import { CALLING, PHONE_LABELS } from './labels.ts';
+import { CALLING, CALLING_SOMEBODY, OWN_NUMBER, PHONE_LABELS } from './labels.ts';
+import { WORLD_PHONE_LABELS } from './world-labels.ts';
 
 // Not a person's address: company roles, protocol accounts, examples.
 const ROLES =
@@ -10,6 +11,18 @@ const EXAMPLE_HOST =
   /(?:^|\.)(?:example|test|invalid|localhost|local|internal)(?:\.|$)|^(?:example|domain|yourdomain|company|email|acme|foo|bar|test)\./i;
 const PUBLIC_ROLES =
   /^(?:no-?reply|do-?not-?reply|support|info|admin|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|git|notifications?|press|jobs|bot|ci|noreply|user(?:name)?)(?:\+.*)?$/i;
+/** Whom forms and manuals name in an address of an example. */
+const NOBODY =
+  /^(?:[a-z]{1,10}[._-]?)?(?:muster(?:mann|frau)?|doe|nordmann|meik[aä]l[aä]inen|normalverbraucher|fulano)(?:[._-]?\d{1,2})?$/i;
+/** Names of algorithms and extensions of SSH have their inventor's host behind them. */
+const INVENTED_AT =
+  /^(?:openssh\.com|libssh\.org|lysator\.liu\.se|(?:[a-z]+\.)?ssh\.com|(?:projects\.)?tartarus\.org)$/i;
+const INVENTED =
+  /sha\d|aes|chacha|mac\b|umac|hmac|ecdsa|dss|rsa|ed25519|ed448|sntrup|mlkem|curve25519|ntru|zlib|cert|kex|group\d|hostkey|keepalive|auth|channel|session|statvfs|rename|copy|fsync|limits|ping|ext-info|winadj|seed|blowfish|cbc|ctr|gcm/i;
+/** Numbers of messages and of parts of mails have the form of an address. */
+const OF_A_MESSAGE =
+  /(?:\b(?:message|content|thread|conversation|original-message|resent-message|x-[a-z-]{1,24})-?id|\bmsg-?id|\b(?:references|in-reply-to))["']?[ \t]?[:=][^\n]{0,200}$|\b(?:cid|mid):$/i;
+const BEFORE_MESSAGE = 240;
 const FILE_END = /\.(?:png|jpe?g|gif|svg|js|ts|css|json|html?|py|txt|md|local|lock|service)$/i;
 
 const LOCAL_END = /[A-Za-z0-9_%+'-][A-Za-z0-9._%+'-]{0,63}$/;
@@ -27,6 +40,11 @@ const email: Judge = (text, start, end) => {
   // user@host in a URL or a command: ssh://git@host:22, //user@host/path.
   const isHost = /[/:]$/.test(text.slice(Math.max(0, found.start - 1), found.start));
   if (isHost && /^[:/]/.test(text.slice(found.end, found.end + 1))) return NOTHING;
+  if (INVENTED_AT.test(host) && INVENTED.test(local)) return NOTHING;
+  if (/\d/.test(local)) {
+    if (OF_A_MESSAGE.test(text.slice(Math.max(0, found.start - BEFORE_MESSAGE), found.start)))
+      return NOTHING;
+  }
   return isPersonal(local, host) ? [found] : NOTHING;
 };
 
@@ -69,15 +87,24 @@ const emailInParts: Judge = (text, start, end) => {
 function isPersonal(local: string, host: string): boolean {
   if (PUBLIC_ROLES.test(local) || FILE_END.test(host)) return false;
   if (!EXAMPLE_HOST.test(host)) return true;
-  return !ROLES.test(local) && (/[._\-\d]/.test(local) || local.length >= 6);
+  return !ROLES.test(local) && !NOBODY.test(local) && (/[._\-\d]/.test(local) || local.length >= 6);
 }
 
 const FICTIONAL =
   /(?:^|\D)(?:\+?1\D{0,2})?(?:555\D{0,3}123\D?4567|\(?555\)?\D{0,2}01\d\d|123\D?456\D?7890|000\D?000\D?0000)/;
 
+/** From one number to another: 4000–4999. */
+function isRange(written: string): boolean {
+  const [, first = '', sign = '', last = ''] =
+    /^(\d{3,7}) ?([-–—]) ?(\d{3,7})$/.exec(written) ?? [];
+  if (first.length !== last.length || Number(last) <= Number(first)) return false;
+  return sign !== '-' || (/0{2}$/.test(first) && /9{2}$/.test(last));
+}
+
 function isPhone(written: string): boolean {
   const digits = written.replace(/\D/g, '');
   if (digits.length < 7 || digits.length > 15 || new Set(digits).size < 3) return false;
+  if (isRange(written)) return false;
   return !FICTIONAL.test(written);
 }
 
@@ -132,6 +159,22 @@ const MOBILE = stretches(
 const calledOn: Judge = (text, start, end) =>
   findNear(text, start, end, { after: 56, before: 0 }, MOBILE);
 
+/** As within a country, with its zero. */
+const calledNationally: Judge = (text, start, end) =>
+  calledOn(text, start, end).filter((one) => text[one.start] === '0');
+
+/** "number of …" is something else's. */
+const OF_ANOTHER =
+  /(?<![\p{L}])(?:de|d['’]|di|da|do|für|in|im|bei|van|bij|af|av|till|der|des|dla|w|of|for|on|at|order|ticket)(?![\p{L}])/iu;
+
+/** "my number is …", in other languages. */
+const ownNumber: Judge = (text, start, end) =>
+  findNear(text, start, end, { after: 40, before: 0 }, PHONE_NEAR).filter(
+    (one) =>
+      /^[+(]?0|^\+/.test(text.slice(one.start, one.start + 2)) &&
+      !OF_ANOTHER.test(text.slice(end, one.start)),
+  );
+
 /** How people can be reached. */
 export const CONTACT: readonly BuiltinPattern[] = [
   {
@@ -170,8 +213,13 @@ export const CONTACT: readonly BuiltinPattern[] = [
         expression: String.raw`\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b\d{3}[-.]\d{3}[-.]\d{4}\b|\b1-\d{3}-\d{3}-\d{4}\b|\b07[02369]-\d{3} \d{2} \d{2}\b`,
         judge: national,
       },
-      ...PHONE_LABELS.map((expression) => ({ expression, judge: phoneLabelled })),
+      ...[...PHONE_LABELS, ...WORLD_PHONE_LABELS].map((expression) => ({
+        expression,
+        judge: phoneLabelled,
+      })),
       ...CALLING.map((expression) => ({ expression, judge: calledOn })),
+      { expression: CALLING_SOMEBODY, judge: calledNationally },
+      { expression: OWN_NUMBER, judge: ownNumber },
     ],
     validator: 'seven to fifteen digits; national forms beside a word for it; no fictional number',
   },

@@ -110,6 +110,13 @@ const ACCOUNT = stretches(
     return digits.length >= 6 && !/^(?:19|20)\d\d-?\d\d-?\d\d$/.test(value);
   },
 );
+/** The account behind the eight digits of its bank, which are published. */
+const BEHIND_CODE = (window: string): readonly Stretch[] => {
+  const [first, ...others] = ACCOUNT(window);
+  if (!first) return NOTHING;
+  const code = window.slice(first.start, first.end);
+  return /^\d{3} ?\d{3} ?\d{2}$/.test(code) ? others.slice(0, 1) : [first];
+};
 const CODE = stretches(
   /(?<![A-Za-z\d])(?:[A-Z]{4}0[A-Z0-9]{6}|[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)(?![A-Za-z\d])/g,
   (value) => /\d/.test(value),
@@ -125,6 +132,7 @@ const bank: Judge = (text, start, end) => {
   // A bank's own code is published.
   if (/swift|bic/.test(label)) return NOTHING;
   if (/ifsc/.test(label)) return findNear(text, start, end, near, CODE);
+  if (/blz|bankleitzahl/.test(label)) return findNear(text, start, end, near, BEHIND_CODE);
   return findNear(text, start, end, near, ACCOUNT);
 };
 

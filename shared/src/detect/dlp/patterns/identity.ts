@@ -16,9 +16,15 @@ import {
   RECORD_LABELS,
   SSN_LABELS,
 } from './labels.ts';
+import { isOfAnOrder } from './orders.ts';
 import { OWN_IDS } from './own-ids.ts';
 import { withoutPlaceholders, withoutSamples } from './samples.ts';
-import { WORLD_DOCUMENT_LABELS, WORLD_ID_LABELS, WORLD_RECORD_LABELS } from './world-labels.ts';
+import {
+  WORLD_BIRTH_LABELS,
+  WORLD_DOCUMENT_LABELS,
+  WORLD_ID_LABELS,
+  WORLD_RECORD_LABELS,
+} from './world-labels.ts';
 
 /** Social Security: no area 000, 666 or 900 and above (those are ITINs), no group 00, serial 0000. */
 function isSsn(written: string): boolean {
@@ -71,17 +77,10 @@ const ninoWritten: Judge = (text, start, end) => {
 const ninoLabelled: Judge = (text, start, end) =>
   findNear(text, start, end, { after: 60, before: 24 }, NINO_NEAR);
 
-/** Three groups of four: one number in ten of a shipment passes for a person's. */
-const OF_A_SHIPMENT =
-  /tracking|shipment|parcel|order|invoice|waybill|sendung|colis|env[íi]o|伝票|注文|追跡|送り状|运单|快递|订单|송장|주문/i;
-
 const idWritten: Judge = (text, start, end) => {
   const written = text.slice(start, end);
   if (!isNationalId(written, false) || isPartOfLonger(text, { start, end })) return NOTHING;
-  const isGrouped = /^\d{4}[ -]\d{4}[ -]\d{4}$/.test(written);
-  return isGrouped && OF_A_SHIPMENT.test(text.slice(Math.max(0, start - 24), start))
-    ? NOTHING
-    : [{ start, end }];
+  return isOfAnOrder(text, start, written) ? NOTHING : [{ start, end }];
 };
 
 const ID_RUN =
@@ -205,7 +204,7 @@ const isDateLike = (value: string): boolean =>
   );
 
 const RECORD_NEAR = stretches(
-  /(?<![A-Za-z0-9.$€£])(?:[A-Za-z]{1,6}[-_/# ]{0,2})?\d[A-Z0-9]{0,14}(?:[-./ ]\d[A-Z0-9]{1,11}){0,4}(?:[-/]?[A-Z]{1,3})?(?![A-Za-z0-9%])/g,
+  /(?<![A-Za-z0-9.$€£])(?:[A-Z]{1,4}[-_/](?=[A-Z]{1,6}[-_/]?\d))?(?:[A-Za-z]{1,6}[-_/# ]{0,2})?\d[A-Z0-9]{0,14}(?:(?:[-./ ]|\/\/)\d[A-Z0-9]{1,11}){0,4}(?:[-/]?[A-Z]{1,3})?(?![A-Za-z0-9%])/g,
   (value) => {
     const digits = value.replace(/\D/g, '').length;
     return digits >= 4 && digits <= 20 && !isDateLike(value);
@@ -220,6 +219,9 @@ const COUNTED =
   /\b(?:of (?!(?:(?:our|your|my|his|her|their|this|that|the|an?) )?(?:customer|client|patient|member|insured|employee|pupil|student|guest|resident|person|user)\b)(?:the )?(?:[a-z]|\d)|(?:by|than) \d|(?:increas|decreas|reduc)ed |(?:grew|rose|fell|dropped) )/;
 
 const FOUR_WORDS = /(?:[A-Za-z]{3,}[^A-Za-z]+){3}[A-Za-z]{3,}/;
+
+/** By their places in the law, tax offices file what they decree: S 2334. */
+const OF_A_DECREE = /^S \d{4}$/;
 
 /** A number close after the label: of five digits or more, or of four in its own form. */
 const recordLabelled: Judge = (text, start, end) => {
@@ -239,7 +241,7 @@ const recordLabelled: Judge = (text, start, end) => {
     if (/^[-_.][A-Za-z0-9]{16}/.test(text.slice(stretch.end, stretch.end + 17))) return false;
     if (/^[0-9a-f]{8}-[0-9a-f]{4}/i.test(text.slice(stretch.start, stretch.start + 13)))
       return false;
-    if (isInUuid(text, stretch)) return false;
+    if (isInUuid(text, stretch) || OF_A_DECREE.test(value)) return false;
     if (
       isUniform(value.replace(/\D/g, '')) &&
       /muster|example|beispiel|exemple/i.test(text.slice(stretch.end, stretch.end + 16))
@@ -328,7 +330,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
     name: 'date_of_birth',
     severity: 'medium',
     description: 'Date of birth, in the formats of many languages.',
-    expressions: [BIRTH_LABELS, BIRTH_BEHIND_ESCAPE].map((expression) => ({
+    expressions: [BIRTH_LABELS, BIRTH_BEHIND_ESCAPE, ...WORLD_BIRTH_LABELS].map((expression) => ({
       expression,
       judge: withoutPlaceholders(birth),
     })),

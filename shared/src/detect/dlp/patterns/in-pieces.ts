@@ -3,7 +3,7 @@
  * shell that are set beside each other.
  */
 import { type Judge, type JudgedExpression, NOTHING, type Stretch } from '../builtin-pattern.ts';
-import { isSecretValue, type SecretKind } from '../validators/secret-value.ts';
+import { isMixed, isSecretValue, type SecretKind } from '../validators/secret-value.ts';
 
 /** `key: >-` and lines of one indentation, none of which has blanks. */
 const BLOCK_SCALAR =
@@ -52,6 +52,42 @@ const joinedVariables: Judge = (text, start, end) => {
   const kind = /pass|pwd|pw$/i.test(written.slice(0, sign)) ? 'password' : 'token';
   return value.length <= 256 && isSecretValue(value, kind, 'assigned', false) ? pieces : NOTHING;
 };
+
+/** What a variable holds that is set before; the last time counts. */
+function heldBy(name: string, text: string, before: number): Stretch | undefined {
+  const from = Math.max(0, before - SET_BEFORE);
+  const set = new RegExp(
+    String.raw`(?<![\w$.])\$?${name}["']?\s{0,3}:?=\s{0,3}(["'])([^"'\n]{5,64})\1`,
+    'g',
+  );
+  const last = [...text.slice(from, before).matchAll(set)].at(-1);
+  if (!last) return undefined;
+  const end = from + last.index + last[0].length - 1;
+  return { start: end - (last[2]?.length ?? 0), end };
+}
+
+/** `p = "…" : conn.Open dsn, "sa", p`, `login("ana", p)`; names of hosts and users have no signs. */
+const heldByVariable =
+  (mustHaveSign: boolean): Judge =>
+  (text, start, end) => {
+    const [, name = ''] = /\$?([A-Za-z_]\w{0,31})$/.exec(text.slice(start, end)) ?? [];
+    const found = name === '' ? undefined : heldBy(name, text, start);
+    if (!found) return NOTHING;
+    const value = text.slice(found.start, found.end);
+    if (mustHaveSign && !/[!#$%&*?~^+=@]/.test(value)) return NOTHING;
+    return isMixed(value) && isSecretValue(value, 'password', 'assigned', true) ? [found] : NOTHING;
+  };
+
+export const PASSED_VARIABLES: readonly JudgedExpression[] = [
+  {
+    expression: String.raw`(?i)(?:\.open|\b(?:login|connect|authenticate|sign_?in|mysqli|auth|credentials?))\b ?\(?[^\n()]{1,80}, ?\$?[a-z_][a-z0-9_]{0,31}\b`,
+    judge: heldByVariable(true),
+  },
+  {
+    expression: String.raw`(?i)\b(?:password|passwd|pwd|passphrase)["']? ?(?:=>?|:) ?\$?[a-z_][a-z0-9_]{0,31}\b`,
+    judge: heldByVariable(false),
+  },
+];
 
 export const JOINED_VARIABLES: readonly JudgedExpression[] = [
   {

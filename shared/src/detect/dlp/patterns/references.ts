@@ -4,7 +4,8 @@ import type { FieldValue } from '../fields.ts';
 import { isMixed } from '../validators/secret-value.ts';
 
 /** A resource's name: arn:aws:secretsmanager:eu-west-1:123456789012:secret:name. */
-const OF_AN_ARN = /\barn:aws[a-z-]*:[^\s"']*$/;
+const OF_AN_ARN =
+  /\barn:aws[a-z-]*:(?:[^\s"']*|(?:secretsmanager|ssm|kms):[a-z0-9-]{0,24}:[^:]{0,16}:)$/;
 /** vault kv get -field=password path: behind the field's name stands where the secret is kept. */
 const NAME_OF_A_FIELD = /(?:^|\s)--?fields?[ =]["']?$/i;
 /** gcloud secrets versions access latest --secret=name */
@@ -18,6 +19,16 @@ export const isInReference = (before: string, isAssigned: boolean): boolean =>
   (!isAssigned && OF_AN_ARN.test(before)) || OPTION_OF_A_VAULT.test(before);
 
 export const isFieldsName = (before: string): boolean => NAME_OF_A_FIELD.test(before);
+
+/** What a payment service gives a shop in a card's place: of use only with the shop's own key. */
+const OF_A_PAYMENT = /^(?:tok|card|src|pm|btok|ba)_[A-Za-z0-9]{6,40}$/;
+const PAYMENT =
+  /\b(?:pan|card|source|payment|stripe|charge|customer|merchant|amount|currency)|zahlung|paiement|pago\b|pagamento/i;
+
+/** Whether a value is the name of a card or a payment; what stands around it must tell. */
+export const isOfPayment = (text: string, { start, end }: Stretch): boolean =>
+  OF_A_PAYMENT.test(text.slice(start, end)) &&
+  PAYMENT.test(text.slice(Math.max(0, start - 100), end + 60).replace(text.slice(start, end), ''));
 
 /** Whether a label is a scheme: secret://place. */
 export const isPlace = (text: string, { start }: Stretch): boolean =>

@@ -12,18 +12,21 @@ import {
 import { isNoLogin } from '../validators/user-option.ts';
 import { ANNOUNCED } from './announced.ts';
 import { inAnswer } from './answers.ts';
-import { BARE_PRIVATE_KEYS, PASSWORD_FILES } from './bare-keys.ts';
-import { blockScalar, JOINED_VARIABLES } from './in-pieces.ts';
+import { PASSWORD_FILES } from './bare-keys.ts';
+import { DOOR_CODES } from './door-codes.ts';
+import { blockScalar, JOINED_VARIABLES, PASSED_VARIABLES } from './in-pieces.ts';
 import { afterEscape, PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
 import { NEIGHBOURS } from './neighbours.ts';
 import { phraseOfLine, phraseSaid } from './phrases.ts';
+import { PRIVATE_KEYS, privateKey } from './private-keys.ts';
 import {
   isAlias,
   isCredentialsName,
   isFieldsName,
   isInReference,
   isInTemplate,
+  isOfPayment,
   isPlace,
   isRequired,
   isSealed,
@@ -61,40 +64,6 @@ const azure: Judge = (text, start, end) => {
   if (!isKey || /[A-Za-z0-9+/]/.test(text[from - 1] ?? '')) return NOTHING;
   if (INTEGRITY.test(text.slice(Math.max(0, from - 7), from))) return NOTHING;
   return AZURE_HINT.test(around(text, from, end, 80)) ? realKey(text, from, end) : NOTHING;
-};
-
-/** Characters of a private key. */
-const MAX_KEY = 20_000;
-
-/** In a key of PuTTY the secret half stands behind the public one. */
-const PUTTY_SECRET =
-  /Private-Lines: \d{1,3}(?:\s|\\+[nr]){1,3}(?=[A-Za-z0-9+/]{16})(?:[A-Za-z0-9+/=\s]|\\+[nr])*/;
-
-const puttyKey: Judge = (text, start, end) => {
-  const secret = PUTTY_SECRET.exec(text.slice(end, end + MAX_KEY));
-  return secret ? [{ start, end: end + secret.index + secret[0].trimEnd().length }] : NOTHING;
-};
-
-/** From a key's header to its footer, or to the end of the text. */
-const privateKey: Judge = (text, start, end) => {
-  if (text.startsWith('PuTTY', start)) return puttyKey(text, start, end);
-  const body = text.slice(end, end + 400);
-  const broken = body.replace(/\\+[nr]|\s/g, ' ');
-  // After the header, prose continues with words, a key with lines of base64.
-  const lines = broken.replace(
-    /(?:Proc-Type|DEK-Info|Comment|Version|Charset): [^ ]+(?: [^ ]+)?/g,
-    ' ',
-  );
-  const first = /^[ ]*([A-Za-z0-9+/=]{16,})/.exec(lines)?.[1];
-  const short = /^ [ ]*([A-Za-z0-9+/=]{4,}\.{0,3}) *(?:-----END|$)/.exec(lines)?.[1];
-  const value = first ?? short;
-  if (value === undefined || isPlaceholder(value)) return NOTHING;
-  const rest = text.slice(end, end + MAX_KEY);
-  const foot = rest.indexOf('-----END');
-  const tail = foot < 0 ? -1 : rest.slice(foot + 8, foot + 68).indexOf('-----');
-  if (tail >= 0) return [{ start, end: end + foot + 8 + tail + 5 }];
-  const more = /^(?:[A-Za-z0-9+/=\s]|\\[nr])*/.exec(rest);
-  return [{ start, end: end + (more?.[0].length ?? 0) }];
 };
 
 const DUMMY_PASSWORDS =
@@ -165,8 +134,8 @@ const isOtherPattern = (label: string, written: string): boolean =>
 
 /** `Bearer <password>'`: what a reader puts in its place. Behind an element's name its value begins. */
 const isSlot = (text: string, start: number, end: number): boolean =>
-  text[start - 1] === '<' &&
-  /^>(?:$|["'`\s])/.test(text.slice(end, end + 2)) &&
+  /<[\w.-]{0,40}$/.test(text.slice(Math.max(0, start - 42), start)) &&
+  /^[\w.-]{0,40}>(?:$|["'`\s])/.test(text.slice(end, end + 42)) &&
   !text.slice(end, end + 400).includes('</');
 
 function secretLabel(kind: SecretKind): Judge {
@@ -214,7 +183,7 @@ function secretLabel(kind: SecretKind): Judge {
       if (!/\d/.test(written) && (isPin || isDocstring(text, value))) continue;
       const after = text.slice(value.end, value.end + 1);
       if (isSecretValue(written, kind, value.link, value.quoted, after)) {
-        if (isSealed(text, value)) continue;
+        if (isSealed(text, value) || isOfPayment(text, value)) continue;
         found.push({ start: value.start, end: value.end });
         if (value.link !== 'column') break;
       }
@@ -357,11 +326,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
     name: 'private_key',
     severity: 'critical',
     description: 'Private key: PEM, also without its head, OpenSSH, PGP, PuTTY, JSON Web Key.',
-    expressions: [
-      '-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----',
-      String.raw`PuTTY-User-Key-File-\d: [a-z0-9-]{3,40}`,
-      ...BARE_PRIVATE_KEYS,
-    ],
+    expressions: [...PRIVATE_KEYS],
     validator: 'key data behind the head',
     judge: privateKey,
   },
@@ -388,10 +353,12 @@ export const SECRETS: readonly BuiltinPattern[] = [
     expressions: [
       ...SECRET_ASSIGNMENTS,
       ...ANNOUNCED,
+      ...DOOR_CODES,
       ...SAID_ELSEWHERE,
       ...LINKS_AND_COOKIES,
       ...NEIGHBOURS,
       ...JOINED_VARIABLES,
+      ...PASSED_VARIABLES,
       ...PASSWORD_FILES,
     ],
     validator: 'a value that can be a secret: no placeholder, no code, no word of the language',

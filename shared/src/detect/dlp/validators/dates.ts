@@ -1,22 +1,47 @@
 /** Dates as people write them, in many languages and orders. */
 
 const MONTHS: readonly string[] = [
-  'jan|januar|january|janvier|enero|ene|gennaio|gen|januari|janeiro|styczen|stycznia|tammikuu|ledna|januar',
-  'feb|februar|february|fevrier|fevr|febrero|febbraio|februari|fevereiro|fev|luty|lutego|unora',
-  'mar|mrz|marz|maerz|march|mars|marzo|maart|mrt|marco|marzec|marca|brezna',
-  'apr|april|avril|avr|abril|abr|aprile|kwiecien|kwietnia|dubna',
-  'may|mai|mayo|maggio|mag|mei|maio|maj|maja|kvetna',
-  'jun|juni|june|juin|junio|giugno|giu|junho|czerwiec|czerwca|cervna',
-  'jul|juli|july|juillet|juil|julio|luglio|lug|julho|lipiec|lipca|cervence',
-  'aug|august|aout|agosto|ago|augustus|augusti|sierpien|sierpnia|srpna',
-  'sep|sept|september|septembre|septiembre|settembre|set|setembro|wrzesien|wrzesnia|zari',
-  'oct|okt|oktober|october|octobre|octubre|ottobre|ott|outubro|out|pazdziernik|pazdziernika|rijna',
-  'nov|november|novembre|noviembre|novembro|listopad|listopada|listopadu',
-  'dec|dez|dezember|december|decembre|diciembre|dic|dicembre|dezembro|grudzien|grudnia|prosince',
+  'jan|januar|january|janvier|enero|ene|gennaio|gen|januari|janeiro|styczen|stycznia|tammikuu|tammikuuta|ledna|ianuarie|ocak|sijecnja|января|січня|ιανουαριου|януари|يناير|ינואר|जनवरी|มกราคม',
+  'feb|februar|february|fevrier|fevr|febrero|febbraio|februari|fevereiro|fev|luty|lutego|unora|helmikuuta|februarie|subat|veljace|февраля|лютого|φεβρουαριου|февруари|فبراير|פברואר|फरवरी|กุมภาพันธ์',
+  'mar|mrz|marz|maerz|march|mars|marzo|maart|mrt|marco|marzec|marca|brezna|maaliskuuta|marcius|martie|mart|ozujka|maret|марта|березня|μαρτιου|март|مارس|מרץ|मार्च|มีนาคม',
+  'apr|april|avril|avr|abril|abr|aprile|kwiecien|kwietnia|dubna|huhtikuuta|aprilis|aprilie|nisan|travnja|апреля|квітня|απριλιου|април|أبريل|ابريل|אפריל|अप्रैल|เมษายน',
+  'may|mai|mayo|maggio|mag|mei|maio|maj|maja|kvetna|toukokuuta|majus|mayis|svibnja|мая|травня|μαιου|май|مايو|מאי|मई|พฤษภาคม',
+  'jun|juni|june|juin|junio|giugno|giu|junho|czerwiec|czerwca|cervna|kesakuuta|junius|iunie|haziran|lipnja|июня|червня|ιουνιου|юни|يونيو|יוני|जून|มิถุนายน',
+  'jul|juli|july|juillet|juil|julio|luglio|lug|julho|lipiec|lipca|cervence|heinakuuta|julius|iulie|temmuz|srpnja|июля|липня|ιουλιου|юли|يوليو|יולי|जुलाई|กรกฎาคม',
+  'aug|august|aout|agosto|ago|augustus|augusti|sierpien|sierpnia|srpna|elokuuta|augusztus|agustos|kolovoza|agustus|августа|серпня|αυγουστου|август|أغسطس|אוגוסט|अगस्त|สิงหาคม',
+  'sep|sept|september|septembre|septiembre|settembre|set|setembro|wrzesien|wrzesnia|zari|syyskuuta|szeptember|septembrie|eylul|rujna|сентября|вересня|σεπτεμβριου|септември|سبتمبر|ספטמבר|सितंबर|กันยายน',
+  'oct|okt|oktober|october|octobre|octubre|ottobre|ott|outubro|out|pazdziernik|pazdziernika|rijna|lokakuuta|octombrie|ekim|октября|жовтня|οκτωβριου|октомври|أكتوبر|אוקטובר|अक्टूबर|ตุลาคม',
+  'nov|november|novembre|noviembre|novembro|listopad|listopada|listopadu|marraskuuta|noiembrie|kasim|studenoga|ноября|листопада|νοεμβριου|ноември|نوفمبر|נובמבר|नवंबर|พฤศจิกายน',
+  'dec|dez|dezember|december|decembre|diciembre|dic|dicembre|dezembro|grudzien|grudnia|prosince|joulukuuta|decembrie|aralik|prosinca|desember|декабря|грудня|δεκεμβριου|декември|ديسمبر|דצמבר|दिसंबर|ธันวาคม',
 ];
+/** Without accents, and as `findDates` reads them. */
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replaceAll('ı', 'i')
+    .replace(/^ב(?=[א-ת]{3})/, '');
 const MONTH_OF = new Map(
-  MONTHS.flatMap((names, i) => names.split('|').map((name) => [name, i + 1])),
+  MONTHS.flatMap((names, i) => names.split('|').map((name) => [plain(name), i + 1])),
 );
+/** The year before the first of an era: Japan's, and that of the Republic of China. */
+const ERAS: Readonly<Record<string, number>> = {
+  明治: 1867,
+  大正: 1911,
+  昭和: 1925,
+  平成: 1988,
+  令和: 2018,
+  民國: 1911,
+  民国: 1911,
+  m: 1867,
+  t: 1911,
+  s: 1925,
+  h: 1988,
+  r: 2018,
+};
+/** Thailand's years, by as much ahead. */
+const BUDDHIST = 543;
 
 export interface FoundDate {
   readonly start: number;
@@ -29,14 +54,17 @@ const FIRST_YEAR = 1900;
 const LAST_YEAR = 2035;
 
 const YEAR_FIRST =
-  /(?<![\d.])(\d{4})([-/ ]|\. ?|[年년] ?)(\d{1,2})(?:[-/ ]|\. ?|[月월] ?)(\d{1,2})(?!\d)/g;
+  /(?<![\d.])(\d{4})([-/ ]|\. ?| ?[年년] ?)(\d{1,2})(?:[-/ ]|\. ?| ?[月월] ?)(\d{1,2})(?!\d)/g;
+const OF_AN_ERA =
+  /(?:(明治|大正|昭和|平成|令和|民[國国])[ \t]?|(?<![a-z\d])([mtshr])[ .]?)(\d{1,2}|元)(?:[-/.]| ?年 ?)(\d{1,2})(?:[-/.]| ?月 ?)(\d{1,2})(?![\d])/g;
+const VIETNAMESE = /(?<!\d)(\d{1,2}) tháng (\d{1,2}),? năm (\d{4})(?!\d)/g;
 const YEAR_LAST = /(?<![\d.])(\d{1,2})( ?[-/.] ?| )(\d{1,2})(?: ?[-/.] ?| )(\d{4}|\d{2})(?![\d])/g;
 const COMPACT = /(?<![\dA-Za-z.])(\d{8})(?![\dA-Za-z])/g;
 const DAY_MONTH_NAME =
-  /(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?(?:[\s\-/]{1,2}|(?: de | of ))(?:the |day of )?([a-zà-ÿ]{3,12})\.?,?(?:[\s\-/]{1,2}|(?: de | del ))'?(\d{4}|\d{2})(?!\d)/g;
+  /(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?(?:[\s\-/]{1,2}|(?: de | of ))(?:the |day of )?([\p{L}\p{M}]{2,14})\.?,?(?:[\s\-/]{1,2}|(?: de | del ))(?:พ\.ศ\. ?)?'?(\d{4}|\d{2})(?!\d)/gu;
 const MONTH_NAME_DAY =
-  /(?<![a-zà-ÿ])([a-zà-ÿ]{3,12})\.?[\s\-/]{1,2}(\d{1,2})(?:st|nd|rd|th)?,?[\s\-/]{1,2}'?(\d{4}|\d{2})(?!\d)/g;
-const YEAR_MONTH_NAME = /(?<!\d)(\d{4})[\s\-/]([a-zà-ÿ]{3,12})[\s\-/](\d{1,2})(?!\d)/g;
+  /(?<![\p{L}\p{M}])([\p{L}\p{M}]{2,14})\.?[\s\-/]{1,2}(\d{1,2})(?:st|nd|rd|th)?,?[\s\-/]{1,2}'?(\d{4}|\d{2})(?!\d)/gu;
+const YEAR_MONTH_NAME = /(?<!\d)(\d{4})\.?[\s\-/]([\p{L}\p{M}]{2,14})[\s\-/](\d{1,2})(?!\d)/gu;
 
 /**
  * Possible dates of birth in a short text, leftmost first.
@@ -53,6 +81,15 @@ export function findDates(text: string): FoundDate[] {
   };
   for (const match of lower.matchAll(YEAR_FIRST)) {
     const [, year = '', , month = '', day = ''] = match;
+    add(match, year, Number(month), day);
+  }
+  for (const match of lower.matchAll(OF_AN_ERA)) {
+    const [, era = '', letter = '', count = '', month = '', day = ''] = match;
+    const year = (ERAS[era + letter] ?? 0) + (count === '元' ? 1 : Number(count));
+    add(match, String(year), Number(month), day);
+  }
+  for (const match of lower.matchAll(VIETNAMESE)) {
+    const [, day = '', month = '', year = ''] = match;
     add(match, year, Number(month), day);
   }
   for (const match of lower.matchAll(YEAR_LAST)) {
@@ -84,7 +121,7 @@ export function findDates(text: string): FoundDate[] {
 }
 
 function monthOf(name: string): number {
-  return MONTH_OF.get(name.normalize('NFD').replace(/[\u0300-\u036f]/g, '')) ?? 0;
+  return MONTH_OF.get(plain(name)) ?? 0;
 }
 
 function isDay(day: number): boolean {
@@ -94,7 +131,8 @@ function isDay(day: number): boolean {
 function fullYear(year: string): number | undefined {
   const number = Number(year);
   if (year.length === 2) return number > LAST_YEAR % 100 ? 1900 + number : 2000 + number;
-  return number >= FIRST_YEAR && number <= LAST_YEAR ? number : undefined;
+  const common = number > LAST_YEAR + BUDDHIST - 100 ? number - BUDDHIST : number;
+  return common >= FIRST_YEAR && common <= LAST_YEAR ? common : undefined;
 }
 
 /** YYMMDD as in national numbers: a month (with an offset for the century) and a day. */

@@ -19,6 +19,8 @@ export function cardIssuer(digits: string): CardIssuer | undefined {
     if (four >= 3528 && four <= 3589) return 'strong';
     if (two === 62 || (four >= 2200 && four <= 2204)) return 'strong';
   }
+  // Cards that are only taken in Korea.
+  if (length === 16 && two >= 90 && two <= 95) return 'weak';
   if (length === 15 && (two === 34 || two === 37)) return 'strong';
   if (length === 14 && (two === 36 || two === 38 || two === 39 || (four >= 3000 && four <= 3059))) {
     return 'weak';

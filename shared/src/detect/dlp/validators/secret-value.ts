@@ -63,11 +63,16 @@ const WEAK = new Set(
 const STANDARD =
   /^(?:[A-Z]{2,8}[-/]){1,3}\d[\dA-Za-z.-]{0,12}$|^(?:sha|md|aes|base|utf|bcrypt|argon)-?\d{1,3}\w{0,4}-[a-z]+(?:-[a-z]+)*$/;
 
+/** What stands in the place of a value that was taken out: `*SENSITIVE*DATA*DELETED*`. */
+const TAKEN_OUT =
+  /^[*#=~_\-<[({|.]+(?=.*(?:delet|remov|redact|sensitive|scrub|saniti|suppress|omit|withheld|conceal|confidential|strip|elided|secret|hidden|mask|gelöscht|entfern|geschwärz|unkenntlich|supprim|masqu|caviard|oculta|elimin|borrad|omess|rimoss|nascost|verwijder|verborgen|usuni|ukryt))[\p{L} *#=~_\-|.]+[*#=~_\-|.>\])}]$/iu;
+
 /** Whether a text is only a placeholder. */
 export function isPlaceholder(value: string): boolean {
   return (
     PLACEHOLDER.test(value) ||
     REFERENCE.test(value) ||
+    TAKEN_OUT.test(value) ||
     PLACEHOLDER_WORDS.test(value) ||
     isMonotonous(value)
   );
@@ -226,6 +231,8 @@ function isToken(value: string, link: Link): boolean {
   if (value.length < (sure ? 8 : 10)) return false;
   // The next row of a table: `17,wonderlandia`.
   if (!sure && /[,;]/.test(value)) return false;
+  // The next assignment.
+  if (!sure && /^[A-Za-z_][\w.:-]*=[^=]/.test(value)) return false;
   const bits = entropy(value);
   if (isScrambled(value) && value.length >= 16 && bits >= 3.5) return true;
   if (isWordLike(value)) return false;
