@@ -399,12 +399,12 @@ describe('a heartbeat under the token that was issued', () => {
       expect(names).toEqual(expect.arrayContaining(['plane-3', 'one-more', 'plane-102']));
       expect(names).not.toContain('plane-4');
       // A hundred that were heard while the clock was ahead push out nothing once it is put back.
-      now = new Date(began.getTime() + 365 * 86_400_000);
+      now = new Date(began.getTime() + 86_400_000);
       for (let i = 0; i < 100; i++) await beat(`ahead-${i}`, root.token);
       now = new Date(began.getTime() + 1_000);
       expect(await list()).toEqual([]);
       for (const name of ['new-1', 'new-2']) await beat(name, root.token);
-      expect((await list()).map((plane) => plane.deployment_id)).toEqual(['new-2', 'new-1']);
+      expect((await list()).map((plane) => plane.deployment_id)).toEqual(['new-1', 'new-2']);
       now = new Date(began.getTime() + 7 * 86_400_000 + 2_000);
       const page = { limit: 1, offset: 0 };
       expect(await controlPlane.dataPlanes.list(scope, page)).toMatchObject({ unregistered: [] });

@@ -52,7 +52,8 @@ export function unregisteredPlaneStore({ db, scope: { tenantId } }: TenantTransa
         WHERE tenant_id = ${tenantId}::uuid AND (
           last_heartbeat_at < ${keptSince(now)} OR last_heartbeat_at > ${notAfter(now)}
           OR deployment_id IN (
-            SELECT deployment_id FROM unregistered_planes WHERE tenant_id = ${tenantId}::uuid
+            SELECT deployment_id FROM unregistered_planes
+            WHERE tenant_id = ${tenantId}::uuid AND last_heartbeat_at <= ${notAfter(now)}
             -- Of those heard in the same millisecond, keeps the one just stored.
             ORDER BY last_heartbeat_at DESC, (deployment_id = ${deploymentId}) DESC, deployment_id
             OFFSET ${MAX_UNREGISTERED}))`;
