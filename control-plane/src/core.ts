@@ -131,6 +131,7 @@ function createPlatform({ config, connections, log, masterKey: secret, ...deps }
   const keyNow = standingClock?.kept ?? now;
   const serviceKeys = createServiceKeys({
     ...{ db, masterKey, now: keyNow },
+    isClockAhead: standingClock?.isAhead ?? (() => false),
     overlapMs: config.keyOverlapSeconds * 1_000,
     given: deps.tokenKey ? { 'token-signing': deps.tokenKey.reveal() } : {},
     onUnusable: (key) => log.error(key, 'a service key cannot be used: restore its row'),

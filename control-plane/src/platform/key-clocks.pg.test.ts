@@ -105,6 +105,15 @@ describe('a key that was made while the clock was a year ahead', () => {
     expect(await known()).toEqual([next]);
   });
 
+  it('is revoked by a later revocation where another took its place', async () => {
+    await rotate(routine);
+    time += HOUR;
+    await rotate(stolen);
+    expect(await revoked()).toContain(ahead);
+    // One that was followed in time stays good for what it signed.
+    expect(await revoked()).not.toContain(first);
+  });
+
   it('is revoked although its row is damaged', async () => {
     const harm = `UPDATE service_keys SET private_ciphertext = '\\x00' WHERE kid = $1`;
     await superuser.query(harm, [ahead]);
@@ -123,6 +132,18 @@ it('a revocation does not wait for a key that is about to sign', async () => {
   time += HOUR;
   expect(await signing()).toBe(next);
   expect(await known()).toEqual([next]);
+});
+
+it('a rotation waits until a jump of the clock has settled, and a revocation does not', async () => {
+  const jumped = createServiceKeys({
+    ...{ db, masterKey, now: () => new Date(time) },
+    isClockAhead: () => true,
+  });
+  await expect(jumped.rotate(PURPOSE, routine)).rejects.toMatchObject({
+    ...{ code: 'KEY_ROTATION_PENDING', message: expect.stringMatching('jumped ahead') },
+  });
+  const { newKid } = await jumped.rotate(PURPOSE, stolen);
+  expect((await jumped.signingKey(PURPOSE)).kid).toBe(newKid);
 });
 
 it('with the clock set back by years, a revocation takes the key that was in use', async () => {

@@ -38,6 +38,9 @@ export interface RotationOrder {
 
 type MadeKey = Awaited<ReturnType<typeof generateServiceKey>>;
 
+const CLOCK_AHEAD =
+  "The machine's clock has jumped ahead, as after a pause: rotate when it has shown this time for ten minutes. A revocation does not wait.";
+
 /** Per purpose: keys.json of a package holds 1,000 rotations, of four purposes. */
 const MAX_ROTATIONS = 200;
 
@@ -49,6 +52,8 @@ export function createKeyMaker(deps: {
   /** From a key's creation to its first signature. */
   overlapMs: number;
   now(): Date;
+  /** Whether the machine's clock, by which records are dated, has jumped ahead of `now`. */
+  isClockAhead(): boolean;
 }) {
   const { masterKey, now } = deps;
 
@@ -100,6 +105,10 @@ export function createKeyMaker(deps: {
       next: MadeKey,
       order: RotationOrder,
     ): Promise<StoredRotation> {
+      // A key would end before the records that it has just signed, and they would not verify.
+      if (!order.revoke && deps.isClockAhead()) {
+        throw new AppError('KEY_ROTATION_PENDING', CLOCK_AHEAD);
+      }
       const store = keyStore(tx);
       await store.lock();
       const at = now();
@@ -132,11 +141,15 @@ export function createKeyMaker(deps: {
       for (const { kid, to } of living) {
         await store.end(kid, to && to < validFrom ? to : validFrom, revocation);
       }
-      if (order.revoke && STATEMENT_PURPOSE[purpose] === 'token') {
-        // The compromised one may be an earlier key, whose tokens still live.
-        for (const { kid, retiredAt, revokedAt } of rows) {
-          if (revokedAt || living.some((key) => key.kid === kid)) continue;
-          await store.end(kid, retiredAt ?? validFrom, { at, reason: order.reason });
+      if (order.revoke) {
+        // The compromised one may be an earlier key: one whose tokens still live, or one that was in
+        // use while the clock was ahead.
+        const isOfTokens = STATEMENT_PURPOSE[purpose] === 'token';
+        for (const row of rows) {
+          if (row.revokedAt || living.some(({ kid }) => kid === row.kid)) continue;
+          if (!isOfTokens && !isSuperseded(row)) continue;
+          const end = row.retiredAt ?? validFrom;
+          await store.end(row.kid, end, { at, reason: order.reason });
         }
       }
       const rotation: StoredRotation = {
@@ -156,6 +169,10 @@ export function createKeyMaker(deps: {
     },
   };
 }
+
+/** Whether it ended before it was to begin: another took its place once the clock was right. */
+const isSuperseded = ({ validFrom, retiredAt }: KeyRow): boolean =>
+  validFrom !== null && retiredAt !== null && retiredAt <= validFrom;
 
 async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined): Promise<MadeKey> {
   if (!given) return generateServiceKey(purpose);

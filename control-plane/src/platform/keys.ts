@@ -115,8 +115,9 @@ export interface ServiceKeys {
    * Makes a successor to the current key. Key, statement and the end of the old key are committed
    * together.
    *
-   * @throws AppError KEY_ROTATION_PENDING when another key is about to sign and none is revoked,
-   *   KEY_ROTATIONS_EXHAUSTED; UNAVAILABLE when the current key cannot be used
+   * @throws AppError KEY_ROTATION_PENDING when another key is about to sign, or the clock has jumped
+   *   ahead, and none is revoked; KEY_ROTATIONS_EXHAUSTED; UNAVAILABLE when the current key cannot be
+   *   used
    */
   rotate(purpose: ServiceKeyPurpose, order: RotationOrder): Promise<StoredRotation>;
   /** Everything is read again before its next use: another replica may have rotated a key. */
@@ -128,6 +129,8 @@ export interface ServiceKeysDeps {
   masterKey: MasterKey;
   /** By which keys begin and end. */
   now?: () => Date;
+  /** Whether the machine's clock has jumped ahead of `now`: no key is rotated then. */
+  isClockAhead?: () => boolean;
   /** From a key's creation to its first signature. */
   overlapMs?: number;
   /**
@@ -164,6 +167,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     given: deps.given,
     overlapMs: deps.overlapMs ?? KEY_OVERLAP_MS,
     now,
+    isClockAhead: deps.isClockAhead ?? (() => false),
   });
   const rings = createKeyRings({
     read: async (purpose) =>
@@ -253,7 +257,7 @@ export function createServiceKeys(deps: ServiceKeysDeps): ServiceKeys {
     const good = (await rings.of(purpose)).keys
       .filter(({ revokedAt }) => revokedAt === null)
       .filter(({ to }) => !to || !endedAfter || to > endedAfter);
-    // Newest first.
+    // The one that began last first.
     return good.map(({ publicJwk }) => publicJwk).reverse();
   };
 

@@ -320,4 +320,22 @@ describe('a machine’s clock that is far ahead', () => {
     wall -= 24 * HOUR;
     expect(two.read()).toBe(wall + 24 * HOUR);
   });
+
+  it.each([
+    ['by which keys go, at once', 0, true],
+    ['not where the database shows another', YEAR, false],
+  ])('is the one %s', async (_, wrongBy, isTaken) => {
+    wall = Date.now() - HOUR;
+    const one = await aProcess();
+    await one.stop();
+    pass(HOUR);
+    wall += wrongBy;
+    const two = await aProcess();
+    const keyTime = two.kept().getTime();
+    expect(keyTime === wall).toBe(isTaken);
+    expect(two.isAhead()).toBe(!isTaken);
+    // What the machine shows is kept only after ten minutes, as after any jump.
+    wall -= 30 * MINUTE + wrongBy;
+    expect(two.kept().getTime()).toBeLessThan(wall + MINUTE);
+  });
 });

@@ -41,6 +41,8 @@ export function createStandingClock(options: {
   let seenAt = 0;
   /** Since when the machine's clock has been far ahead. */
   let aheadSince: number | null = null;
+  /** It was so at the start, as after a stop of hours, and the database's clock agreed. */
+  let isAheadSinceStop = false;
   let generation = 0;
   let schedule: Schedule | undefined;
   let isBehindLogged = false;
@@ -51,6 +53,7 @@ export function createStandingClock(options: {
     seen = time;
     seenAt = elapsed();
     aheadSince = null;
+    isAheadSinceStop = false;
   }
 
   /** Milliseconds, never less than what was kept. */
@@ -59,6 +62,7 @@ export function createStandingClock(options: {
     const kept = steady();
     if (wall <= kept) {
       aheadSince = null;
+      isAheadSinceStop = false;
       return kept;
     }
     aheadSince ??= elapsed();
@@ -69,17 +73,23 @@ export function createStandingClock(options: {
 
   const behindMs = () => read() - machine();
 
-  /** Exchanges the newest time with the other processes. */
-  async function share(): Promise<void> {
+  function readKept(): number {
+    const wall = read();
+    const time = steady();
+    return Number.isFinite(time) && !isAheadSinceStop ? time : wall;
+  }
+
+  /** Exchanges the newest time with the other processes. @returns what the database's clock shows */
+  async function exchange(): Promise<Date> {
     read();
     const kept = steady();
     const own = new Date(Number.isFinite(kept) ? kept : 0);
     const found = await db.inPlatform(SYSTEM_ACTOR, async (tx) => {
-      const [row] = await tx.db.$queryRaw<{ newest: Date; generation: number }[]>`
+      const [row] = await tx.db.$queryRaw<{ newest: Date; generation: number; at: Date }[]>`
         INSERT INTO service_clock AS c (newest, generation) VALUES (${own}, ${generation})
         ON CONFLICT (one) DO UPDATE SET newest = CASE WHEN c.generation = ${generation}
           THEN greatest(c.newest, excluded.newest) ELSE c.newest END
-        RETURNING newest, generation`;
+        RETURNING newest, generation, clock_timestamp() AS at`;
       return row;
     });
     if (!found) throw new Error('the clock has one row');
@@ -90,7 +100,10 @@ export function createStandingClock(options: {
       set(newest.getTime());
     } else if (newest.getTime() > steady()) set(newest.getTime());
     logBehind();
+    return found.at;
   }
+
+  const share = async (): Promise<void> => void (await exchange());
 
   function logBehind(): void {
     const isBehind = behindMs() > BEHIND_MS;
@@ -118,13 +131,12 @@ export function createStandingClock(options: {
     now: (): Date => new Date(read()),
     /**
      * By which keys begin and end, and what they sign for evidence is dated: never less than what was
-     * kept, and nothing of a jump ahead that the machine has not shown for ten minutes.
+     * kept, and nothing of a jump ahead that the machine has not shown for ten minutes. What it was
+     * ahead by at the start, by the database's clock too, is no jump: nothing ran meanwhile.
      */
-    kept: (): Date => {
-      const wall = read();
-      const time = steady();
-      return new Date(Number.isFinite(time) ? time : wall);
-    },
+    kept: (): Date => new Date(readKept()),
+    /** Whether the machine's clock has jumped ahead of that time, and has not shown it for long. */
+    isAhead: (): boolean => machine() - readKept() > CLOCK_JUMP_MS,
     /**
      * For what cannot be undone: the machine's time, but not a jump ahead that it has not shown for
      * ten minutes.
@@ -142,9 +154,11 @@ export function createStandingClock(options: {
     share,
     /** Reads the newest time, and exchanges it from then on. @throws where the database is away */
     start: async (): Promise<void> => {
-      await share();
+      const shown = (await exchange()).getTime();
       // The first process on this database has nothing to compare its machine's clock with.
       if (seen === 0) set(machine());
+      const wall = machine();
+      isAheadSinceStop = wall - steady() > CLOCK_JUMP_MS && Math.abs(wall - shown) <= CLOCK_JUMP_MS;
       schedule ??= repeat(SHARE_EVERY_MS, share, (err) =>
         log.warn({ err }, 'the newest time could not be exchanged and will be tried again'),
       );
