@@ -15,8 +15,8 @@ const MOST = 2;
  * What a passage's pieces (pieces.ts) and its context (context.ts) are expected to add at most: a
  * passage that lacks more is not read that far.
  */
-export const MOST_OF_PIECES = 15;
-export const MOST_OF_CONTEXT = 9;
+export const MOST_OF_PIECES = 16;
+export const MOST_OF_CONTEXT = 10;
 /** The words around an order do not excuse it. */
 export const LEAST_OF_CONTEXT = -2;
 /**
@@ -24,7 +24,7 @@ export const LEAST_OF_CONTEXT = -2;
  * more than the second is not read in its order.
  */
 export const LEAST_OF_SEQUENCE = -2;
-export const MOST_OF_SEQUENCE = 7;
+export const MOST_OF_SEQUENCE = 8;
 /**
  * Passages, alone or with their neighbours, are read in their order so often in a text; the sum of
  * their words decides of the others.
