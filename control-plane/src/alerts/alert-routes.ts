@@ -73,8 +73,8 @@ export const alertRoutes =
         },
       },
       async ({ scope, query: { status, ...page } }) => {
-        const { alerts: found, total } = await alerts.deliveries(scope, status, page);
-        return { deliveries: found.map(toDeliveryView), total };
+        const { alerts: found, total, at } = await alerts.deliveries(scope, status, page);
+        return { deliveries: found.map((alert) => toDeliveryView(alert, at)), total };
       },
     );
 

@@ -56,8 +56,8 @@ export const DeliveryView = z
   })
   .meta({ id: 'AlertDelivery' });
 
-export function toDeliveryView(alert: Alert): z.infer<typeof DeliveryView> {
-  const status = deliveryStatusOf(alert);
+export function toDeliveryView(alert: Alert, now: Date): z.infer<typeof DeliveryView> {
+  const status = deliveryStatusOf(alert, now);
   return {
     alert_id: alert.id,
     alert_type: alert.alertType,

@@ -8,7 +8,12 @@ import type { Alert, Prisma } from '../platform/generated/client.ts';
 import { type Page, rowsOf } from '../platform/page.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type AlertView, toAlertView } from './alert-view.ts';
-import { type DeliveryStatus, GIVE_UP_MS, MAX_ATTEMPTS } from './delivery-status.ts';
+import {
+  type DeliveryStatus,
+  GIVE_UP_MS,
+  GIVE_UP_TRIED_MS,
+  MAX_ATTEMPTS,
+} from './delivery-status.ts';
 
 export interface DueAlert {
   id: string;
@@ -20,13 +25,13 @@ export interface DueAlert {
 const FIRST_RETRY_SECONDS = 10;
 const BATCH = 20;
 const GIVE_UP_AFTER = `${GIVE_UP_MS / 1000} seconds`;
+const GIVE_UP_TRIED_AFTER = `${GIVE_UP_TRIED_MS / 1000} seconds`;
 /** An attempt that is further ahead was planned before the clock was put back. */
 const CLOCK_JUMP = `${CLOCK_JUMP_MS / 1000} seconds`;
 
 /**
  * Claims alerts to post, each until its next attempt, so that two replicas do not post the same one
- * at once. One that was tried is given up by its attempts alone: its next one may have been planned by
- * a clock that was behind.
+ * at once.
  *
  * @returns the claimed alerts, and whether others wait for a later attempt
  */
@@ -43,6 +48,7 @@ export async function claimAlerts(
       WHERE tenant_id = ${tenantId}::uuid AND delivered_at IS NULL AND status = 'open'
         AND (deliver_after <= now() OR
           coalesce(attempted_at, deliver_after) > now() + ${CLOCK_JUMP}::interval)
+        AND deliver_after > now() - ${GIVE_UP_TRIED_AFTER}::interval
         AND (delivery_attempts > 0 OR deliver_after > now() - ${GIVE_UP_AFTER}::interval)
         AND delivery_attempts < ${MAX_ATTEMPTS} AND severity = ANY (${severities}::text[])
       ORDER BY deliver_after LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
@@ -77,15 +83,19 @@ export async function markFailed(
   }
 }
 
-/** Alerts posted at least once, newest first. */
+/** Alerts posted at least once, newest first, and the time by the database's clock. */
 export async function listDeliveries(
   { db, scope: { tenantId } }: TenantTransaction,
   status: DeliveryStatus | undefined,
   page: Page,
-): Promise<{ alerts: Alert[]; total: number }> {
+): Promise<{ alerts: Alert[]; total: number; at: Date }> {
+  const [clock] = await db.$queryRaw<{ at: Date }[]>`SELECT now() AS at`;
+  if (!clock) throw new Error('the database told no time');
+  const { at } = clock;
   const retries: Prisma.AlertWhereInput = {
     status: 'open',
     deliveryAttempts: { lt: MAX_ATTEMPTS },
+    deliverAfter: { gt: new Date(at.getTime() - GIVE_UP_TRIED_MS) },
   };
   const where: Prisma.AlertWhereInput = {
     tenantId,
@@ -99,7 +109,7 @@ export async function listDeliveries(
     orderBy: [{ attemptedAt: 'desc' }, { id: 'asc' }],
     ...rowsOf(page),
   });
-  return { alerts, total: await db.alert.count({ where }) };
+  return { alerts, total: await db.alert.count({ where }), at };
 }
 
 export async function markDelivered(
