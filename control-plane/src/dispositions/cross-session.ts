@@ -9,7 +9,14 @@ import { patternsAcrossSessions } from '../dlp/dlp-service.ts';
 import { keyOf, requesterKeyOf } from '../sessions/session-key.ts';
 import { about, type Batch, type Detect } from './detector.ts';
 import type { SessionDecision } from './disposition.ts';
-import { arrange, byPattern, MIN_SESSIONS, type Sighting, widestSpread } from './dlp-sightings.ts';
+import {
+  arrange,
+  byPattern,
+  MIN_SESSIONS,
+  placeOf,
+  type Sighting,
+  widestSpread,
+} from './dlp-sightings.ts';
 import { sightingStore } from './sighting-store.ts';
 
 const COOL_DOWN_MS = 5 * MINUTE_MS;
@@ -75,8 +82,6 @@ export const detectCrossSessions: Detect = async (batch) => {
   }
   await store.save(changed, writtenAt);
 };
-
-const placeOf = ({ at, eventId, pattern }: Sighting): string => `${at} ${eventId} ${pattern}`;
 
 /**
  * What the agents sent, each pattern once a call, by the agent's id in lower case.

@@ -26,6 +26,10 @@ export interface Sighting {
   sessionStartedAt: number | null;
 }
 
+/** What a sighting is known by among all of its agent. */
+export const placeOf = ({ at, eventId, pattern }: Sighting): string =>
+  `${at} ${eventId} ${pattern}`;
+
 /** Sorts an agent's sightings by time, and gives those without an MCP session to theirs. */
 export function arrange(sightings: readonly Sighting[]): Sighting[] {
   const sorted = [...sightings].sort(inOrder);

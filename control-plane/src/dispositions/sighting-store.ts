@@ -1,6 +1,6 @@
 import { listedTime } from '../platform/record-time.ts';
 import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import { arrange, MAX_SIGHTINGS, type Sighting } from './dlp-sightings.ts';
+import { arrange, MAX_SIGHTINGS, placeOf, type Sighting } from './dlp-sightings.ts';
 
 /** What is remembered of one agent. */
 export interface AgentSightings {
@@ -96,8 +96,6 @@ export function sightingStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
   };
 }
-
-const placeOf = ({ at, eventId, pattern }: Sighting): string => `${at} ${eventId} ${pattern}`;
 
 function toSighting(row: Row): Sighting {
   return {
