@@ -288,12 +288,14 @@ describe('that varied and was approved', () => {
     expect(seen(settings(a, true, { approved_at: again }), 'a')).toBe(false);
   });
 
+  /** As an earlier version leaves its rows. */
+  function forget(more = '') {
+    const file = new Database(join(folder, 'tool-pins.db'));
+    file.exec(`UPDATE tool_pins SET approval = NULL ${more}`);
+    file.close();
+  }
+
   it('before its file was of this version, goes by the times once', () => {
-    const forget = () => {
-      const file = new Database(join(folder, 'tool-pins.db'));
-      file.exec('UPDATE tool_pins SET approval = NULL');
-      file.close();
-    };
     const { one, seen } = aVaryingTool();
     forget();
     const before = approvedBy(-2 * HOUR);
@@ -304,6 +306,45 @@ describe('that varied and was approved', () => {
     forget();
     expect(seen(settings(a), 'a')).toBe(true);
     expect(seen(before, 'a')).toBe(false);
+  });
+
+  it('and was put off by an earlier version, does not wait for ever', () => {
+    const { one, seen } = aVaryingTool();
+    const followed = approvedBy(-2 * HOUR);
+    for (const rules of [settings(a), followed]) {
+      forget(', put_off = 1');
+      expect(seen(rules, 'a')).toBe(true);
+      const file = new Database(join(folder, 'tool-pins.db'));
+      expect(file.prepare('SELECT put_off FROM tool_pins').pluck().get()).toBe(0);
+      file.close();
+    }
+    now += A_DAY;
+    expect(one.isWaiting(PLACE, followed)).toBe(false);
+  });
+
+  it('and was put off a moment before the upgrade, is looked at again', () => {
+    const { one } = aVaryingTool();
+    forget(', put_off = 1');
+    const look = () => one.observe('t', 's', [tool('a')], settings(a));
+    now += 60_000;
+    look();
+    now += 10 * 60_000;
+    look();
+    now += A_DAY;
+    expect(one.isWaiting(PLACE, settings(a))).toBe(false);
+  });
+
+  it('since its file is of this version, follows an approval by a clock that is behind', () => {
+    const one = worker();
+    const see = (description: string) => {
+      now += HOUR;
+      one.observe('t', 's', [tool(description)], settings(a));
+    };
+    for (const description of ['a', 'b']) see(description);
+    forget();
+    for (const description of ['c', 'b', 'c', 'a']) see(description);
+    expect(one.isWaiting(PLACE, settings(a))).toBe(true);
+    expect(one.isWaiting(PLACE, approvedBy(-2 * HOUR))).toBe(false);
   });
 });
 

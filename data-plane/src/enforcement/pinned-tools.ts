@@ -121,7 +121,7 @@ export function openPinnedTools(
     if (next !== null) {
       file.put(place, next.row);
       const change = next.isReported ? toChange(place, next.row) : null;
-      return { isWritten: true, isPutOff: false, change };
+      return { isWritten: true, isPutOff: next.row.put_off === 1, change };
     }
     const isOpen = row !== undefined && isPutOff(row, tool, now());
     if (row !== undefined && isOpen !== (row.put_off === 1)) file.setPutOff(place, isOpen);

@@ -83,7 +83,9 @@ function pinAfter(
   const isSettled = row.varies === 1 && isApprovedSince(row, pin);
   const approval = approvalAfter(row, pin);
   if (isSame && !isNewPin && !isSettled) {
-    return approval === row.approval ? null : { row: { ...row, approval }, isReported: false };
+    if (approval === row.approval) return null;
+    const put_off = isPutOff(row, tool, now) ? 1 : 0;
+    return { row: { ...row, put_off, approval }, isReported: false };
   }
   const next = { ...row, put_off: 0, approval };
   if (isNewPin || isSettled) {
@@ -129,6 +131,7 @@ function countChange(
   }
   next.changes++;
   if (next.changes > MAX_CHANGES) next.varies = 1;
+  if (next.varies === 1) next.approval ??= '';
   next.seen_at = isoTime(now);
   const isQuiet = hasVaried && next.varies === 1;
   if (isQuiet && isRecent(before, now)) return null;
