@@ -35,6 +35,8 @@ describe('dates of birth in many languages', () => {
     'תאריך לידה 14 מאי 1983',
     'tanggal lahir 14 Agustus 1983',
     'rođen 14. svibnja 1983',
+    'passenger,dob,seat\nIWASAKI/REN MR,11JAN1994,32K',
+    'DOB: 11JAN1994',
   ])('are found: %s', (text) => expect(patterns(text)).toContain('date_of_birth'));
 
   it.each([
@@ -54,5 +56,7 @@ describe('dates of birth in many languages', () => {
     'мэрия открыла парк 3 сентября 2019',
     'lahir di Bandung, sekolah 2019',
     'Eeuwen geleden geboren idee',
+    'flight,date,seat\nLH441,11JAN2024,32K',
+    'DOB 11ABC1994',
   ])('are no finding: %s', (text) => expect(patterns(text)).toEqual([]));
 });

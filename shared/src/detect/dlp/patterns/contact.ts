@@ -60,6 +60,8 @@ const spokenEmail: Judge = (text, start, end) => {
   const local = LOCAL_END.exec(before)?.[0];
   const host = SPOKEN_HOST.exec(text.slice(to, to + 160))?.[0];
   if (!local || !host || local.length < 2) return NOTHING;
+  // "at the dot on the map"
+  if (/^\s(?:the|this|that|each|every|an?|our|your) (?:dot|point) /i.test(host)) return NOTHING;
   const gap = text[from - 1] === ' ' ? 1 : 0;
   const plain = host.replace(new RegExp(DOT, 'gi'), '.').trim();
   return isPersonal(local, plain)
@@ -121,11 +123,15 @@ const international: Judge = (text, start, candidateEnd) => {
   return isBase64 ? NOTHING : [{ start, end }];
 };
 
+/** What a part's new number replaces: "Part (512) 550-2204 rev C replaces". */
+const OF_A_PART = /\brev\.? [A-Z]\b[^\n.;]{0,20}$/;
+
 const national: Judge = (text, start, end) => {
   const before = text.slice(Math.max(0, start - 2), start);
   if (/[\d.\-/A-Za-z_=#]$/.test(before) || isPartOfLonger(text, { start, end })) return NOTHING;
   if (/nhs|tracking|order|invoice|isbn|version|part/i.test(around(text, start, end, 24)))
     return NOTHING;
+  if (OF_A_PART.test(text.slice(Math.max(0, start - 40), start))) return NOTHING;
   return isPhone(text.slice(start, end)) ? [{ start, end }] : NOTHING;
 };
 

@@ -4,6 +4,7 @@ import { findNear, stretches } from '../near.ts';
 import { isUniform } from '../validators/checksums.ts';
 import { isNationalId } from '../validators/national-ids.ts';
 import { birth } from './birth.ts';
+import { INSURED_AND_HELD } from './insured.ts';
 import {
   afterEscape,
   BIRTH_BEHIND_ESCAPE,
@@ -345,6 +346,7 @@ export const IDENTITY: readonly BuiltinPattern[] = [
         expression,
         judge: recordLabelled,
       })),
+      ...INSURED_AND_HELD,
       // The patient's segment of HL7.
       {
         expression: String.raw`\bPID\|\d{0,4}\|[^|\n]{0,40}\|[A-Z0-9][A-Z0-9-]{3,23}\^`,

@@ -2,6 +2,7 @@ import type { BuiltinPattern, Judge, JudgedExpression } from '../builtin-pattern
 import { NOTHING } from '../builtin-pattern.ts';
 import { machineMade, realKey } from '../judges.ts';
 import { BROKEN_WEBHOOKS } from './broken-lines.ts';
+import { MORE_PLATFORMS } from './platform-marks.ts';
 
 const FORM = 'not a placeholder of the same form';
 
@@ -189,6 +190,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`(?:\b|_)(?:ops_eyJ[A-Za-z0-9+/=_-]{60,255}|AGE-SECRET-KEY-1[A-Z0-9]{58}|tskey-[a-z]{3,10}-[A-Za-z0-9]{8,24}-[A-Za-z0-9]{20,40})`,
       String.raw`(?:\b|_)(?:SSWS 00[A-Za-z0-9_-]{38,42}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,160})`,
       String.raw`(?:\b|_)(?:EZ[AT]K[A-Za-z0-9]{54}|duffel_(?:test|live)_[A-Za-z0-9_=-]{43}|fio-u-[A-Za-z0-9_=-]{64}|phc_[A-Za-z0-9]{43}|phx_[A-Za-z0-9]{43})`,
+      ...MORE_PLATFORMS.map(whole),
     ],
     validator: FORM,
     judge: marked(realKey),

@@ -4,6 +4,7 @@
  */
 import { type Judge, type JudgedExpression, NOTHING } from '../builtin-pattern.ts';
 import { isLuhn, isUniform, weightedSum } from '../validators/checksums.ts';
+import { isNationalId } from '../validators/national-ids.ts';
 
 const isDay = (day: number): boolean => day >= 1 && day <= 31;
 const isMonth = (month: number): boolean => month >= 1 && month <= 12;
@@ -46,6 +47,15 @@ function fitting(shape: RegExp, isValid: (digits: string) => boolean = () => tru
 }
 
 export const OWN_IDS: readonly JudgedExpression[] = [
+  // Turkey and Israel, by what people call them for short.
+  {
+    expression: String.raw`\b(?:TC|T\.C\.)(?:[ ]?(?:[Nn]o|NO)\.?)?[ ]?[:：=#]`,
+    judge: fitting(/^[1-9]\d{10}$/, (id) => isNationalId(id, true, 'TR')),
+  },
+  {
+    expression: String.raw`ת\.ז\.?|ת[״"]ז`,
+    judge: fitting(/^\d{9}$/, isLuhn),
+  },
   // Vietnam.
   {
     expression: '(?i)căn cước|\\bcccd|\\bcmnd|số định danh',

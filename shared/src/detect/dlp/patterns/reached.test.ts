@@ -34,6 +34,7 @@ describe('telephone numbers beside verbs and words of many languages', () => {
     '座机 010-84471228',
     '휴대전화 010-4471-2288',
     'cep tel 0532 447 12 28',
+    'Rev. J. Hale, (512) 550-2204',
   ])('are found: %s', (text) => expect(patterns(text)).toContain('phone_number'));
 
   it.each([
@@ -56,6 +57,7 @@ describe('telephone numbers beside verbs and words of many languages', () => {
     'phone the office at 9 on Monday',
     'mobilní aplikace verze 4.12.3, build 20250314',
     'הנייד החדש עולה 3499 שקל',
+    'Part (512) 550-2204 rev C replaces (512) 550-2203; torque 14 Nm.',
   ])('are no finding: %s', (text) => expect(patterns(text)).toEqual([]));
 });
 
@@ -64,6 +66,7 @@ describe('addresses of nobody', () => {
     'max.berger@example.org',
     'max.mustermann@webstar.de',
     'contact damien.miller@openssh.com for it',
+    'write to priya.r at fernwerk dot io',
     'From: jane.roe42@acme.io\nMessage-ID: <x1@y.acme.io>',
     'Message-ID: <x1@y.acme.io>\nTo: priya.r77@acme.io',
   ])('are found: %s', (text) => expect(patterns(text)).toContain('email_address'));
@@ -81,5 +84,6 @@ describe('addresses of nobody', () => {
     'Message-ID: <CAF8kX1b2c3d4e5f6@mail.gmail.com>',
     'References: <a1b2@x.acme.io> <CAF8kX1b2c3d4@mail.gmail.com>',
     '<img src="cid:image001.png@01D9A4C2.7F1B2C30">',
+    'Meet at the dot on the map; the at-sign in the sketch marks the spring.',
   ])('are no finding: %s', (text) => expect(patterns(text)).toEqual([]));
 });

@@ -28,11 +28,13 @@ describe('what refers to a secret', () => {
     'password: ████████',
     "The credential 'harbor-push' is kept by the platform team",
     'Delete the credentials "aws-prod-2" when you are done',
+    'Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==',
   ])('is no finding: %s', (text) => {
     expect(found(text)).toEqual([]);
   });
 
   it.each([
+    ['Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZTk=', 'QWxhZGRpbjpvcGVuIHNlc2FtZTk='],
     ['vault kv put -field=password=Tr4vel!Nine9', 'Tr4vel!Nine9'],
     ['password: *Tr4vel#9z', 'Tr4vel#9z'],
     ['password: *Tr4vel9z', 'Tr4vel9z'],

@@ -17,6 +17,7 @@ import { DOOR_CODES } from './door-codes.ts';
 import { blockScalar, JOINED_VARIABLES, PASSED_VARIABLES } from './in-pieces.ts';
 import { afterEscape, PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
+import { NAMED_BEHIND } from './named-behind.ts';
 import { NEIGHBOURS } from './neighbours.ts';
 import { phraseOfLine, phraseSaid } from './phrases.ts';
 import { PRIVATE_KEYS, privateKey } from './private-keys.ts';
@@ -32,6 +33,7 @@ import {
   isSealed,
 } from './references.ts';
 import { aloneBelow, inReply, SAID_ELSEWHERE, saidBefore } from './said-elsewhere.ts';
+import { TWO_FACTOR } from './two-factor.ts';
 
 /** Forty base64 characters after words for AWS's secret. */
 const awsSecret: Judge = (text, _start, end) => {
@@ -200,6 +202,12 @@ function secretLabel(kind: SecretKind): Judge {
   };
 }
 
+/** The examples of RFC 7617: Aladdin's, and one in UTF-8. */
+const OF_A_STANDARD: ReadonlySet<string> = new Set([
+  'QWxhZGRpbjpvcGVuIHNlc2FtZQ==',
+  'dGVzdDoxMjPCow==',
+]);
+
 /** The credentials of an Authorization header, or of curl's -u. */
 const authorization: Judge = (text, start, end) => {
   const rest = /^[ \t]{1,4}["']?((?:[^\s"'`,;<>\\]|\\\/){6,})/.exec(text.slice(end, end + 600));
@@ -208,6 +216,7 @@ const authorization: Judge = (text, start, end) => {
   // In JSON a slash may be escaped; other escapes end the line.
   const value = rest[1].replaceAll('\\/', '/');
   const isBasic = /^basic$/i.test(text.slice(start, end));
+  if (isBasic && OF_A_STANDARD.has(value)) return NOTHING;
   // The parameters of a challenge: Bearer resource_metadata="…".
   if (!isBasic && /^[a-z_]+=/.test(value)) return NOTHING;
   const looksMade = isBasic
@@ -357,6 +366,8 @@ export const SECRETS: readonly BuiltinPattern[] = [
       ...SAID_ELSEWHERE,
       ...LINKS_AND_COOKIES,
       ...NEIGHBOURS,
+      ...NAMED_BEHIND,
+      ...TWO_FACTOR,
       ...JOINED_VARIABLES,
       ...PASSED_VARIABLES,
       ...PASSWORD_FILES,
