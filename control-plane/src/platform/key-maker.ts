@@ -28,7 +28,8 @@ import type { Actor, PlatformTransaction } from './tenant-scope.ts';
 export interface RotationOrder {
   /**
    * The old key is compromised: it ends now, with any that was to follow it, and nothing it signed is
-   * accepted any more. Where the keys sign a class of tokens, all earlier ones end with it.
+   * accepted any more. So do those that were superseded, and, where the keys sign a class of tokens,
+   * all earlier ones.
    */
   revoke: boolean;
   reason: string | null;
