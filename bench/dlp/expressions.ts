@@ -17,11 +17,15 @@ export function builtinExpressions(): PatternSource[] {
   return [...patterns, ...marks];
 }
 
+/** A character by its number, of at most four digits here. */
+const NUMBERED = /\\x\{([0-9a-f]{1,4})\}/gi;
+
 /**
- * Only the case-insensitive flag is written differently in JavaScript, which has it only for a
- * whole expression.
+ * Only two things are written differently in JavaScript: characters by their number, and the
+ * case-insensitive flag, which it has only for a whole expression.
  */
-export function toJavaScript(regex: string): RegExp {
+export function toJavaScript(source: string): RegExp {
+  const regex = source.replace(NUMBERED, (_, digits: string) => `\\u${digits.padStart(4, '0')}`);
   const without = regex.replace(/^\(\?i\)/, '').replaceAll('(?i:', '(?:');
   return without === regex ? new RegExp(regex) : new RegExp(without, 'i');
 }
