@@ -1,7 +1,7 @@
 /**
  * The one entry point: reads the mode, starts the planes and stops them in order. It is the only
  * file that sees both planes; standalone joins them by function calls behind the interfaces of
- * shared/src/channels.ts, which a network joins otherwise.
+ * shared/src/channel/channels.ts, which a network joins otherwise.
  */
 import { fileURLToPath } from 'node:url';
 import {
@@ -11,7 +11,7 @@ import {
 } from '@governance/control-plane/commands';
 import { CONTROL_PLANE_SETTINGS, type ControlPlaneConfig } from '@governance/control-plane/config';
 import { createControlPlane, parseControlPlaneConfig } from '@governance/control-plane/main';
-import { systemScope } from '@governance/control-plane/platform/tenant-scope';
+import { systemScope } from '@governance/control-plane/platform/database/tenant-scope';
 import { readGatewayConfig, requireOneProcess } from '@governance/data-plane/config';
 import { createServeEach } from '@governance/data-plane/core/serve-each';
 import { createDataPlane, type DataPlane } from '@governance/data-plane/data-plane';
@@ -21,16 +21,16 @@ import { CONNECTION_SETTINGS, DATA_PLANE_SETTINGS } from '@governance/data-plane
 import { isMendable } from '@governance/data-plane/supervisor/mendable';
 import { startWorkers } from '@governance/data-plane/supervisor/start-workers';
 import { WorkersFailed } from '@governance/data-plane/supervisor/supervisor';
-import type { AppliedBarrier } from '@governance/shared/channels';
-import { tryPlace } from '@governance/shared/data-folder';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import {
   createHttpServer,
   type HttpServerOptions,
   listeningUrl,
-} from '@governance/shared/http-server';
-import { listenAt } from '@governance/shared/listening-address';
-import { createLog } from '@governance/shared/log';
+} from '@governance/shared/http/http-server';
+import { tryPlace } from '@governance/shared/process/data-folder';
+import { listenAt } from '@governance/shared/process/listening-address';
+import { createLog } from '@governance/shared/process/log';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { findUnknownSettings, parseSettings, parseTogether } from '@governance/shared/settings';
 import type { Logger } from 'pino';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '@governance/control-plane/platform/embedded-postgres';
+} from '@governance/control-plane/platform/postgres/embedded-postgres';
 import pg from 'pg';
 
 export async function withBenchPostgres(

@@ -27,14 +27,14 @@ import {
   type NewLedgerRow,
 } from '@governance/control-plane/ingest/ledger-copy';
 import { createViolationAlerts } from '@governance/control-plane/ingest/violations';
-import { createChangeBus } from '@governance/control-plane/platform/change-bus';
-import { connectDatabase } from '@governance/control-plane/platform/database';
-import type { EmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
-import { migrateDatabase } from '@governance/control-plane/platform/migrations';
-import { createTenantDatabase } from '@governance/control-plane/platform/tenant-scope';
-import type { SignedBatch } from '@governance/shared/audit-batch';
+import { createChangeBus } from '@governance/control-plane/platform/database/change-bus';
+import { connectDatabase } from '@governance/control-plane/platform/database/database';
+import { migrateDatabase } from '@governance/control-plane/platform/database/migrations';
+import { createTenantDatabase } from '@governance/control-plane/platform/database/tenant-scope';
+import type { EmbeddedPostgres } from '@governance/control-plane/platform/postgres/embedded-postgres';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord } from '@governance/shared/ledger-record';
+import type { SignedBatch } from '@governance/shared/ledger/audit-batch';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import type pg from 'pg';
 import {
   aDataPlane,

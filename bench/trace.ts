@@ -6,10 +6,10 @@
  * BENCH_EVENTS (10000), BENCH_ROUNDS (5)
  */
 import { generateKeyPairSync } from 'node:crypto';
-import type { EmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
+import type { EmbeddedPostgres } from '@governance/control-plane/platform/postgres/embedded-postgres';
 import { workflowEventProjection } from '@governance/control-plane/workflows/workflow-event-projection';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import type pg from 'pg';
 import { aDecision, createWriter } from '../tests/support/a-data-plane.ts';
 import { type AdminApi, adminApi } from '../tests/support/admin-api.ts';

@@ -2,9 +2,9 @@
  * Applies the migrations and ends: for operators whose service may not own its tables.
  * `DATABASE_MIGRATION_URL=postgresql://… npx tsx prisma/migrate.ts`
  */
-import { describeDatabaseFailure } from '@governance/control-plane/platform/database-failure';
-import { migrateDatabase } from '@governance/control-plane/platform/migrations';
-import { StartError } from '@governance/shared/start-error';
+import { describeDatabaseFailure } from '@governance/control-plane/platform/database/database-failure';
+import { migrateDatabase } from '@governance/control-plane/platform/database/migrations';
+import { StartError } from '@governance/shared/process/start-error';
 
 const { DATABASE_MIGRATION_URL, DATABASE_URL } = process.env;
 const url = DATABASE_MIGRATION_URL || DATABASE_URL;

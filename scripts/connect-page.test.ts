@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readStdioServers } from '@governance/data-plane/upstream/stdio/servers-file';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { describe, expect, it } from 'vitest';
 
 const page = readFileSync(assetPath('docs/connect.md'), 'utf8');

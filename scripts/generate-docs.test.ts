@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
 import { DATA_PLANE_SETTINGS } from '@governance/data-plane/settings';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 import { parseSettings } from '@governance/shared/settings';
 import { describe, expect, it } from 'vitest';
 import { generateDocs } from './generate-docs.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CONTROL_PLANE_SETTINGS } from '@governance/control-plane/config';
 import { CONNECTION_SETTINGS, GATEWAY_SETTINGS } from '@governance/data-plane/settings';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { type Setting, type Settings, setting } from '@governance/shared/settings';
 import { VERIFIER_SETTINGS } from '@governance/verifier/verifier-settings';

@@ -4,7 +4,7 @@
  * with a body has to say here what a good body is, since only its neighbours make a good attack.
  */
 import type { RouteEntry } from '@governance/control-plane/platform/http/route-table';
-import { PAYLOAD_LIMITS } from '@governance/shared/event-payload';
+import { PAYLOAD_LIMITS } from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';

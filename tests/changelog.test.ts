@@ -1,8 +1,8 @@
 /** An operator finds what to do by the version that runs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
-import { readVersion } from '@governance/shared/version';
+import { projectRoot } from '@governance/shared/process/assets';
+import { readVersion } from '@governance/shared/process/version';
 import { expect, it } from 'vitest';
 
 const changelog = readFileSync(join(projectRoot, 'CHANGELOG.md'), 'utf8');

@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { acceptClock } from '@governance/control-plane/platform/standing-clock';
-import { SYSTEM_ACTOR } from '@governance/control-plane/platform/tenant-scope';
-import { listeningUrl } from '@governance/shared/http-server';
+import { SYSTEM_ACTOR } from '@governance/control-plane/platform/database/tenant-scope';
+import { acceptClock } from '@governance/control-plane/platform/keys/standing-clock';
+import { listeningUrl } from '@governance/shared/http/http-server';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aConnectedCore } from './support/a-connected-core.ts';
 import { anOutcome } from './support/a-data-plane.ts';

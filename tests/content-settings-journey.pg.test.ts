@@ -12,8 +12,8 @@ import {
   type TestUpstream,
   type UpstreamToolCall,
 } from '@governance/data-plane/testing/test-upstream';
-import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
-import { listeningUrl } from '@governance/shared/http-server';
+import { DEFAULT_BLAST_RADIUS } from '@governance/shared/detect/reach/blast-radius-settings';
+import { listeningUrl } from '@governance/shared/http/http-server';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';

@@ -1,7 +1,7 @@
 /** Documents link to each other by file and heading; one that was renamed would leave a dead end. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 import { expect, it } from 'vitest';
 import { readSourceTree } from './support/source-tree.ts';
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { CONTROL_PLANE_SETTINGS, parseControlPlaneConfig } from '@governance/control-plane/config';
 import { readDataPlaneConfig } from '@governance/data-plane/config';
 import { REMOTE_DATA_PLANE_SETTINGS } from '@governance/data-plane/settings';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 import { findUnknownSettings } from '@governance/shared/settings';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';

@@ -3,8 +3,8 @@
  * delegations by which one agent acted for another. Both verifiers take it, and refuse what somebody
  * changed, be it the issuer with his own key.
  */
-import { createServiceKeys } from '@governance/control-plane/platform/keys';
-import { createMasterKey } from '@governance/control-plane/platform/master-key';
+import { createServiceKeys } from '@governance/control-plane/platform/keys/keys';
+import { createMasterKey } from '@governance/control-plane/platform/keys/master-key';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
 import { CauseLine, PayloadLine } from '@governance/shared/evidence/evidence-package';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';

@@ -13,9 +13,9 @@ import {
   type TestPlane,
 } from '@governance/data-plane/testing/test-plane';
 import { startTestUpstream, type TestUpstream } from '@governance/data-plane/testing/test-upstream';
-import type { FeedEntry } from '@governance/shared/facts';
-import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
-import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import { FEED_START, feedDigest } from '@governance/shared/channel/feed-chain';
+import { type LedgerRecord, parseRecord } from '@governance/shared/ledger/ledger-record';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { aDataPlane } from './support/a-data-plane.ts';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { composeBundle } from '@governance/control-plane/bundles/bundle-content';
 import type { GatewayConfig } from '@governance/data-plane/config';
 import { STEP_LISTS } from '@governance/data-plane/enforcement/enforcer';
-import { NOBODY_TO_ASK } from '@governance/data-plane/enforcement/holds';
+import { NOBODY_TO_ASK } from '@governance/data-plane/enforcement/holds/holds';
 import { parseOpaAddress } from '@governance/data-plane/opa-server/opa-address';
 import {
   HTTP_SERVER,

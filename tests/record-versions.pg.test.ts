@@ -1,9 +1,9 @@
 /** Data planes of other versions than the control plane: what they write is taken, shown, verified. */
 import { hash } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { readRecordLine } from '@governance/shared/evidence/checks/read-record';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import { verifyStream } from '@governance/verifier/verify-stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {

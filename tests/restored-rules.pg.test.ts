@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listeningUrl } from '@governance/shared/http-server';
+import { listeningUrl } from '@governance/shared/http/http-server';
 import { afterAll, expect, it } from 'vitest';
 import { aConnectedCore } from './support/a-connected-core.ts';
 import { testControlPlane } from './support/test-control-plane.ts';

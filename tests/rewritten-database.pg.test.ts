@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { announceRestore } from '@governance/control-plane/restores/restore-announcement';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
 import { runChecks } from '@governance/shared/evidence/checks/run-checks';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { judgeLogView, LogView, type SeenCheckpoint } from '@governance/shared/evidence/log-watch';

@@ -8,7 +8,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AdminApi, adminApi } from './support/admin-api.ts';
 import { freePort, type ServiceProcess, startService } from './support/service-process.ts';

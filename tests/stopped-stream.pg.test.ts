@@ -9,7 +9,7 @@ import {
   createDataPlaneCore,
   type DataPlaneCore,
 } from '@governance/data-plane/core/data-plane-core';
-import type { ControlPlaneLink, Heartbeat } from '@governance/shared/channels';
+import type { ControlPlaneLink, Heartbeat } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

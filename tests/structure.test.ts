@@ -10,7 +10,24 @@ import { findProblems, type Rooms } from './support/structure.ts';
 
 /** From low to high. */
 const ROOMS: Rooms = {
-  shared: [''],
+  shared: [
+    '',
+    'json',
+    'time',
+    'keys',
+    'mcp',
+    'process',
+    'ledger',
+    'outbound',
+    'detect',
+    'settings',
+    'http',
+    'service-settings.ts',
+    'bundle',
+    'evidence',
+    'channel',
+    'tokens',
+  ],
   policies: ['', 'evaluator', 'compiler'],
   verifier: [''],
   'data-plane': [
@@ -40,10 +57,18 @@ const ROOMS: Rooms = {
     'core',
     'registration',
     'opa-server',
-    'enforcement',
-    'enforcement/inbound',
+    'enforcement/tokens',
+    'enforcement/call',
+    'enforcement/alerts',
+    'enforcement/permission',
+    'enforcement/turns',
+    'enforcement/tools',
+    'enforcement/record',
     'enforcement/dlp',
+    'enforcement/inbound',
+    'enforcement/pins',
     'enforcement/payloads',
+    'enforcement/holds',
     'enforcement/scan-thread',
     'enforcement/steps',
     // The way of a call, which lists the steps and runs them.
@@ -72,6 +97,12 @@ const ROOMS: Rooms = {
   ],
   'control-plane': [
     'platform',
+    'platform/postgres',
+    'platform/database',
+    'platform/replicas',
+    'platform/keys',
+    'platform/feature.ts',
+    'platform/feature-list.ts',
     'platform/http',
     'key-management',
     'master-key',
@@ -225,6 +256,16 @@ describe('what is planted is found', () => {
       'over 400 lines: shared/src/a.ts',
     ]);
     expect(problemsOf({ 'shared/src/a.ts': '\n'.repeat(400) })).toEqual([]);
+  });
+
+  it('a folder of more than 40 files, tests not counted', () => {
+    const sources = (count: number) =>
+      Object.fromEntries([
+        ...Array.from({ length: count }, (_, n) => [`shared/src/many/f${n}.ts`, '']),
+        ['shared/src/many/f.test.ts', ''],
+      ]);
+    expect(problemsOf(sources(41))).toEqual(['over 40 files: shared/src/many']);
+    expect(problemsOf(sources(40))).toEqual([]);
   });
 
   it('a test helper in production, and one placed among production files', () => {

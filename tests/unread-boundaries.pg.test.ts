@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { EvidenceProofs, MAX_BOUNDARIES } from '@governance/shared/evidence/evidence-package';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { uuidv7 } from '@governance/shared/ids';
-import { MAX_RECORD_BYTES, type UnchainedRecord } from '@governance/shared/ledger-record';
+import { MAX_RECORD_BYTES, type UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { SERVICE_LIMITS } from '@governance/verifier/verify-package';
 import { verifySet } from '@governance/verifier/verify-set';
 import { afterAll, expect, it, vi } from 'vitest';

@@ -7,8 +7,8 @@ import {
   encodeBatch,
   NDJSON,
   REVISION_HEADER,
-} from '@governance/shared/channel-routes';
-import type { RegistrationReply } from '@governance/shared/channels';
+} from '@governance/shared/channel/channel-routes';
+import type { RegistrationReply } from '@governance/shared/channel/channels';
 import { request } from 'undici';
 import { anOutcome, createWriter, type TestDataPlane } from '../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../tests/support/a-registration.ts';

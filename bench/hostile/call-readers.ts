@@ -1,10 +1,10 @@
 /** What reads the arguments of a call on its way: how far it reaches, and what is kept of it. */
 import { protectionOf } from '@governance/data-plane/enforcement/payloads/protection';
-import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
+import { DEFAULT_BLAST_RADIUS } from '@governance/shared/detect/reach/blast-radius-settings';
 import { createReachFinder } from '@governance/shared/detect/reach/reach';
-import { createIdentifierHash } from '@governance/shared/identifier-hash';
 import { uuidv7 } from '@governance/shared/ids';
+import { createIdentifierHash } from '@governance/shared/keys/identifier-hash';
 import { KEPT_SHAPES, REACH_SHAPES } from './call-shapes.ts';
 import type { Reader } from './growth.ts';
 

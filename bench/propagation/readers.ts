@@ -5,9 +5,9 @@
  * so that the readers are not what is measured.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CHANNEL_PATHS, REVISION_HEADER } from '@governance/shared/channel-routes';
-import type { FeedPage, RegistrationReply } from '@governance/shared/channels';
-import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
+import { CHANNEL_PATHS, REVISION_HEADER } from '@governance/shared/channel/channel-routes';
+import type { FeedPage, RegistrationReply } from '@governance/shared/channel/channels';
+import { FEED_START, feedDigest } from '@governance/shared/channel/feed-chain';
 import { Agent, request } from 'undici';
 import { aRegistration } from '../../tests/support/a-registration.ts';
 import { serveParent } from './child.ts';

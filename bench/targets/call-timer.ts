@@ -7,7 +7,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { CALL_STAGES, type PassedStage } from '@governance/data-plane/enforcement/call-stages';
+import { CALL_STAGES, type PassedStage } from '@governance/data-plane/enforcement/call/call-stages';
 import type { FastifyInstance } from 'fastify';
 
 export interface CallTimes {

@@ -15,13 +15,17 @@ import { createEnforcement } from '@governance/data-plane/plane/enforcement';
 import { createEnforcementPlane } from '@governance/data-plane/plane/enforcement-plane';
 import { baselinePack } from '@governance/policies/baseline-pack';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
-import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
-import type { ControlPlaneLink } from '@governance/shared/channels';
-import type { FeedEntry } from '@governance/shared/facts';
-import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared/feed-chain';
-import { createHttpServer } from '@governance/shared/http-server';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import {
+  createSnapshotDigest,
+  FEED_START,
+  feedDigest,
+} from '@governance/shared/channel/feed-chain';
+import { signStatement } from '@governance/shared/channel/signed-statement';
+import { createHttpServer } from '@governance/shared/http/http-server';
 import { uuidv7 } from '@governance/shared/ids';
-import { signStatement } from '@governance/shared/signed-statement';
+import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/tokens/agent-token';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { createProbe } from './probe.ts';

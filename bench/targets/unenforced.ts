@@ -2,7 +2,7 @@
  * The gateway without enforcement, so that the bench can measure what enforcement costs on the same
  * code. Nothing is authenticated, judged, recorded or inspected.
  */
-import type { JudgedCall } from '@governance/data-plane/enforcement/calls';
+import type { JudgedCall } from '@governance/data-plane/enforcement/call/calls';
 import { quiet } from '@governance/data-plane/enforcement/enforcer';
 import type { Identity } from '@governance/data-plane/enforcement/steps/authenticate';
 import type { Enforcement } from '@governance/data-plane/plane/enforcement';

@@ -1,4 +1,4 @@
-import type { RateLimitSettings } from '@governance/shared/rate-limit-settings';
+import type { RateLimitSettings } from '@governance/shared/settings/rate-limit-settings';
 
 const UNREACHED = { requests: 10_000_000, window_seconds: 1 };
 

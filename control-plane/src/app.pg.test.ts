@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
 import { Secret } from '@governance/shared/settings';
 import { expect, it, vi } from 'vitest';
 import { testDatabase } from '../../tests/support/test-database.ts';
@@ -7,9 +7,9 @@ import { buildControlPlane, FEATURES } from './app.ts';
 import { createSuperAdmin } from './auth/admin-login.ts';
 import { createAdminTokens } from './auth/admin-tokens.ts';
 import { parseControlPlaneConfig } from './config.ts';
-import { createServiceKeys } from './platform/keys.ts';
-import { createMasterKey } from './platform/master-key.ts';
-import { createTokenKeys } from './platform/token-keys.ts';
+import { createServiceKeys } from './platform/keys/keys.ts';
+import { createMasterKey } from './platform/keys/master-key.ts';
+import { createTokenKeys } from './platform/keys/token-keys.ts';
 
 // Each replica starts a compiler of its own.
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,8 +1,8 @@
 /** The control plane: its features, each listed once, and the server they are registered on. */
-import type { ControlPlaneLink } from '@governance/shared/channels';
-import { addFrontPage } from '@governance/shared/front-page';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
+import { addFrontPage } from '@governance/shared/http/front-page';
+import { readVersion } from '@governance/shared/process/version';
 import type { Secret } from '@governance/shared/settings';
-import { readVersion } from '@governance/shared/version';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Registry } from 'prom-client';
 import { administratorsFeature } from './administrators/administrators-feature.ts';
@@ -32,7 +32,7 @@ import { installersFeature } from './installers/installers-feature.ts';
 import { killSwitchFeature } from './kill-switch/kill-switch-feature.ts';
 import { mcpServersFeature } from './mcp-servers/mcp-servers-feature.ts';
 import { payloadsFeature } from './payloads/payloads-feature.ts';
-import { checkWritable } from './platform/database.ts';
+import { checkWritable } from './platform/database/database.ts';
 import type { Feature } from './platform/feature.ts';
 import { createFeatureList, type FeatureList } from './platform/feature-list.ts';
 import { prepareApi } from './platform/http/api.ts';
@@ -43,8 +43,8 @@ import {
   type ReadinessWarnings,
   systemRoutes,
 } from './platform/http/system-routes.ts';
-import { SERVICE_KEY_PURPOSES } from './platform/key-kinds.ts';
-import { prepareServiceKeys } from './platform/prepare-keys.ts';
+import { SERVICE_KEY_PURPOSES } from './platform/keys/key-kinds.ts';
+import { prepareServiceKeys } from './platform/keys/prepare-keys.ts';
 import { policiesFeature } from './policies/policies-feature.ts';
 import { rateLimitsFeature } from './rate-limits/rate-limits-feature.ts';
 import { replaysFeature } from './replays/replays-feature.ts';

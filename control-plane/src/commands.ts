@@ -8,24 +8,24 @@ import { parseSettings } from '@governance/shared/settings';
 import { z } from 'zod';
 import { CONTROL_PLANE_SETTINGS } from './config.ts';
 import type { LogEpochSigner } from './evidence/begin-log-epoch.ts';
-import { createChangeBus } from './platform/change-bus.ts';
-import { connectDatabase } from './platform/database.ts';
-import { describeDatabaseFailure } from './platform/database-failure.ts';
-import { forEachTenant } from './platform/each-tenant.ts';
-import { startEmbeddedPostgres } from './platform/embedded-postgres.ts';
-import { createServiceKeys } from './platform/keys.ts';
-import { createMasterKey } from './platform/master-key.ts';
-import { migrateDatabase } from './platform/migrations.ts';
-import { CREDENTIALS_FILE } from './platform/postgres-folder.ts';
-import { canConnect } from './platform/postgres-process.ts';
-import { acceptClock, readKeptClock } from './platform/standing-clock.ts';
-import { findMasterKey, masterKeyPath } from './platform/stored-master-key.ts';
+import { createChangeBus } from './platform/database/change-bus.ts';
+import { connectDatabase } from './platform/database/database.ts';
+import { describeDatabaseFailure } from './platform/database/database-failure.ts';
+import { forEachTenant } from './platform/database/each-tenant.ts';
+import { migrateDatabase } from './platform/database/migrations.ts';
 import {
   type Actor,
   createTenantDatabase,
   SYSTEM_ACTOR,
   type TenantDatabase,
-} from './platform/tenant-scope.ts';
+} from './platform/database/tenant-scope.ts';
+import { createServiceKeys } from './platform/keys/keys.ts';
+import { createMasterKey } from './platform/keys/master-key.ts';
+import { acceptClock, readKeptClock } from './platform/keys/standing-clock.ts';
+import { findMasterKey, masterKeyPath } from './platform/keys/stored-master-key.ts';
+import { startEmbeddedPostgres } from './platform/postgres/embedded-postgres.ts';
+import { CREDENTIALS_FILE } from './platform/postgres/postgres-folder.ts';
+import { canConnect } from './platform/postgres/postgres-process.ts';
 import { type AnnouncedRestore, announceRestore } from './restores/restore-announcement.ts';
 
 export const CONTROL_PLANE_USAGE = `Commands of the control plane:

@@ -1,10 +1,10 @@
 /** Reads the environment once; importing it does nothing. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
-import { addressList } from '@governance/shared/address-policy';
 import { witnessList } from '@governance/shared/evidence/witness-setting';
-import { Severity } from '@governance/shared/ledger-record';
-import { defaultPublicUrl } from '@governance/shared/listening-address';
+import { Severity } from '@governance/shared/ledger/ledger-record';
+import { addressList } from '@governance/shared/outbound/address-policy';
+import { defaultPublicUrl } from '@governance/shared/process/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   commaList,

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
 import pg from 'pg';
 import { expect, inject, it, vi } from 'vitest';
 import { dropDatabase, testDatabase } from '../../tests/support/test-database.ts';

@@ -4,20 +4,27 @@
 import { createHmac, createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from '@governance/shared/process/start-error';
 import { Secret } from '@governance/shared/settings';
-import { StartError } from '@governance/shared/start-error';
 import type { Logger } from 'pino';
 import { buildControlPlane, type ControlPlane, type ControlPlaneDeps, FEATURES } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
-import { createChangeBus } from './platform/change-bus.ts';
-import { type Connections, connectDatabase } from './platform/database.ts';
-import { describeDatabaseFailure } from './platform/database-failure.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
+import { createChangeBus } from './platform/database/change-bus.ts';
+import { type Connections, connectDatabase } from './platform/database/database.ts';
+import { describeDatabaseFailure } from './platform/database/database-failure.ts';
+import { findNewerMigrations, migrateDatabase } from './platform/database/migrations.ts';
+import { createTenantDatabase, SYSTEM_ACTOR } from './platform/database/tenant-scope.ts';
 import type { ReadinessCheck } from './platform/http/system-routes.ts';
+import {
+  findMasterKey,
+  masterKeyPath,
+  readOrMakeMasterKey,
+} from './platform/keys/stored-master-key.ts';
 import { readOrMakeSecret, writeSecret } from './platform/local-secrets.ts';
-import { findNewerMigrations, migrateDatabase } from './platform/migrations.ts';
-import { findMasterKey, masterKeyPath, readOrMakeMasterKey } from './platform/stored-master-key.ts';
-import { createTenantDatabase, SYSTEM_ACTOR } from './platform/tenant-scope.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from './platform/postgres/embedded-postgres.ts';
 
 export { parseControlPlaneConfig } from './config.ts';
 

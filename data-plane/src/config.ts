@@ -1,7 +1,7 @@
 /** Reads the data plane's settings from the environment, once. Importing it does nothing. */
 import { isIP } from 'node:net';
-import { AddressSet } from '@governance/shared/address-set';
-import { defaultPublicUrl } from '@governance/shared/listening-address';
+import { AddressSet } from '@governance/shared/outbound/address-set';
+import { defaultPublicUrl } from '@governance/shared/process/listening-address';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   parseSettings,

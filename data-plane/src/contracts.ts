@@ -4,8 +4,7 @@
  */
 
 import type { PolicyEngine } from '@governance/policies/contract';
-import type { CredentialProof } from '@governance/shared/agent-token';
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import type {
   AgentCredentialFact,
   AgentFact,
@@ -17,11 +16,12 @@ import type {
   TokenKeysFact,
   WorkflowFact,
   WorkflowSessionFact,
-} from '@governance/shared/facts';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
-import type { ResourceScopes } from '@governance/shared/resource-scopes';
-import type { SessionTokenClass } from '@governance/shared/session-token';
-import type { ToolPinReport } from '@governance/shared/tool-pins';
+} from '@governance/shared/channel/facts';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
+import type { ToolPinReport } from '@governance/shared/mcp/tool-pins';
+import type { CredentialProof } from '@governance/shared/tokens/agent-token';
+import type { ResourceScopes } from '@governance/shared/tokens/resource-scopes';
+import type { SessionTokenClass } from '@governance/shared/tokens/session-token';
 
 export interface AppendedRecord {
   id: string;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
 import { Gauge, Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readGatewayConfig } from './config.ts';

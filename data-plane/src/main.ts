@@ -4,12 +4,12 @@
  */
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import { tryPlace } from '@governance/shared/data-folder';
-import { createHttpServer, listeningUrl } from '@governance/shared/http-server';
-import { listenAt } from '@governance/shared/listening-address';
-import { createLog } from '@governance/shared/log';
+import { createHttpServer, listeningUrl } from '@governance/shared/http/http-server';
+import { tryPlace } from '@governance/shared/process/data-folder';
+import { listenAt } from '@governance/shared/process/listening-address';
+import { createLog } from '@governance/shared/process/log';
+import { readVersion } from '@governance/shared/process/version';
 import { findUnknownSettings, parseTogether } from '@governance/shared/settings';
-import { readVersion } from '@governance/shared/version';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type DataPlaneConfig, readDataPlaneConfig, readGatewayConfig } from './config.ts';

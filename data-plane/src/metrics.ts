@@ -5,13 +5,13 @@
 
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
-import type { InboundAction } from '@governance/shared/inbound-settings';
-import type { RateTier } from '@governance/shared/rate-limit-settings';
+import type { InboundAction } from '@governance/shared/settings/inbound-settings';
+import type { RateTier } from '@governance/shared/settings/rate-limit-settings';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { createGauges } from './core/gauges.ts';
 import type { CountFinding, Unscanned } from './enforcement/dlp/dlp-watch.ts';
 import type { Verdict } from './enforcement/enforcer.ts';
-import type { Outcome } from './enforcement/outcome.ts';
+import type { Outcome } from './enforcement/record/outcome.ts';
 import type { ServerHealth } from './upstream/health/circuit-breaker.ts';
 
 export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;

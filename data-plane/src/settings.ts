@@ -1,5 +1,5 @@
 /** Every setting of the data plane, declared once: docs/configuration.md is generated from this. */
-import { addressList } from '@governance/shared/address-policy';
+import { addressList } from '@governance/shared/outbound/address-policy';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import {
   bareAddress,

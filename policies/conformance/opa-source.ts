@@ -1,7 +1,7 @@
 /** Where OPA's source is: the Go module that the compiler is built from, in Go's module cache. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 
 const MODULE = 'github.com/open-policy-agent/opa';
 

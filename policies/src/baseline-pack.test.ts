@@ -1,6 +1,6 @@
 /** The shipped Rego: its own tests by OPA's runner, and the same cases in the WebAssembly that ships. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { afterAll, describe, expect, test } from 'vitest';
 import { baselinePack } from './baseline-pack.ts';
 import { createRegoCompiler } from './compiler/rego-compiler.ts';

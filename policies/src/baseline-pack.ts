@@ -1,6 +1,6 @@
 /** The policies that a new tenant starts with, from policies/rego/baseline. */
 import { readFileSync } from 'node:fs';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 
 /** A policy as it is stored for a tenant; the fields are those of the policy record. */
 export interface BaselinePolicy {

@@ -1,5 +1,5 @@
 /** Where each client's file is on each platform, and the form of the entry in it. */
-import { clientEntry } from '@governance/shared/mcp-clients';
+import { clientEntry } from '@governance/shared/mcp/mcp-clients';
 import { describe, expect, it } from 'vitest';
 import { clientFile, FORMATS, type KnownClient, type Machine } from './client-files.ts';
 import { setJsonEntry } from './json-entry.ts';

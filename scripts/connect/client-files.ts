@@ -3,7 +3,7 @@
  * argument.
  */
 import { posix, win32 } from 'node:path';
-import type { McpClient } from '@governance/shared/mcp-clients';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
 import type { JsonDialect } from './json-tree.ts';
 
 export type KnownClient = Exclude<McpClient, 'other'>;

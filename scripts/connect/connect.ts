@@ -3,8 +3,8 @@
  * token is tried before the token is used, since it is valid only once.
  */
 import { dirname } from 'node:path';
-import { basicAuthorization } from '@governance/shared/basic-credentials';
-import { type ClientEntry, clientEntry } from '@governance/shared/mcp-clients';
+import { basicAuthorization } from '@governance/shared/http/basic-credentials';
+import { type ClientEntry, clientEntry } from '@governance/shared/mcp/mcp-clients';
 import { type ClientFormat, clientFile, FORMATS, type Machine } from './client-files.ts';
 import {
   type ConfigFile,

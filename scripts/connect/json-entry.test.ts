@@ -1,4 +1,4 @@
-import type { ClientEntry } from '@governance/shared/mcp-clients';
+import type { ClientEntry } from '@governance/shared/mcp/mcp-clients';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasJsonEntry, removeJsonEntry, setJsonEntry } from './json-entry.ts';

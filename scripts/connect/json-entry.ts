@@ -2,7 +2,7 @@
  * Sets and removes one entry of a JSON configuration: `<section>.<name>`. The rest of the text
  * stays as it is, byte for byte. Proven by json-entry.test.ts.
  */
-import type { ClientEntry } from '@governance/shared/mcp-clients';
+import type { ClientEntry } from '@governance/shared/mcp/mcp-clients';
 import { applyEdits, ConfigTextError, type Edit, lineEndOf } from './config-text-error.ts';
 import {
   type JsonDialect,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ENTRY_NAME, McpClient } from '@governance/shared/mcp-clients';
+import { ENTRY_NAME, McpClient } from '@governance/shared/mcp/mcp-clients';
 import type { KnownClient } from './client-files.ts';
 
 export interface ConnectOptions {

@@ -1,5 +1,5 @@
 /** The command's requests to the service: whether it has a gateway, and the exchange of a token. */
-import type { McpClient } from '@governance/shared/mcp-clients';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
 import { z } from 'zod';
 
 /** The service's error, or its lack of an answer. */

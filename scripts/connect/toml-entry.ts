@@ -3,7 +3,7 @@
  * it. The rest of the text stays as it is, byte for byte. Only tables, keys and the ends of values
  * are parsed; the client judges the values themselves. Linear. Proven by toml-entry.test.ts.
  */
-import type { ClientEntry } from '@governance/shared/mcp-clients';
+import type { ClientEntry } from '@governance/shared/mcp/mcp-clients';
 import { applyEdits, ConfigTextError, lineEndOf } from './config-text-error.ts';
 
 interface Statement {

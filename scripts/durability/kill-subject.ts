@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '@governance/control-plane/platform/embedded-postgres';
+} from '@governance/control-plane/platform/postgres/embedded-postgres';
 import { type AdminApi, adminApi } from '../../tests/support/admin-api.ts';
 import {
   type ServiceProcess,

@@ -1,8 +1,8 @@
 /** Reads a stopped data plane's ledger file and checks it as an auditor would. */
 
 import { recordsIn, type StoredRow } from '@governance/data-plane/ledger/ledger-rows';
-import { type ChainPosition, verifyLink } from '@governance/shared/hash-chain';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { type ChainPosition, verifyLink } from '@governance/shared/ledger/hash-chain';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import Database from 'better-sqlite3';
 import { MARK } from './marked-backend.ts';
 

@@ -12,7 +12,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 import type { TestText } from './texts.ts';
 
 const HEADER = /\n### (?=attack |benign )/;

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 import { z } from 'zod';
 
 const TestLine = z.object({

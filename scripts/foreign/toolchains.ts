@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 
 const sources = import.meta.dirname;
 const cache = join(projectRoot, '.tmp/foreign');

@@ -1,7 +1,7 @@
 /** The Inspector's command line: a process per request, as a script would use it. */
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { z } from 'zod';
 import { install, installNode22 } from '../conformance/install.ts';
 import type { ClientKind, MatrixClient } from './client.ts';

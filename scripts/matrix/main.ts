@@ -6,7 +6,7 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { type Cell, type CellResult, PATHS, runCell, SCHEMES, type Scheme } from './cell.ts';
 import type { ClientKind } from './client.ts';
 import { startEnvironment } from './environment.ts';

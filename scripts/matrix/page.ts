@@ -1,6 +1,6 @@
 /** The part of docs/mcp-compatibility.md that the matrix writes. */
 import { readFileSync } from 'node:fs';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { format } from '../markdown-table.ts';
 import { type Cell, type CellResult, PATHS, SCHEMES } from './cell.ts';
 import type { ClientKind } from './client.ts';

@@ -1,7 +1,7 @@
 /** The clients of the two TypeScript SDKs, and mcp-remote, driven by one of them. */
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as HttpV2,

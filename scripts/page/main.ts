@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 import { install } from '../conformance/install.ts';
 import { installChromium, startBrowser } from './chromium.ts';
 import { writeFiles } from './files.ts';

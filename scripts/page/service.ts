@@ -1,7 +1,7 @@
 /** The verification service in a separate process, as in production. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { projectRoot } from '@governance/shared/assets';
+import { projectRoot } from '@governance/shared/process/assets';
 
 /** @returns its address, and a function that ends it */
 export async function startVerifier(): Promise<{ url: string; close(): Promise<void> }> {

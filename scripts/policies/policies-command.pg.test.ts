@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { afterAll, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../tests/support/test-control-plane.ts';
 import { EXIT, runPolicies } from './policies-command.ts';

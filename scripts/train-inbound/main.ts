@@ -5,8 +5,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
 import { SEQUENCE_FILE, WORDING_FILE } from '@governance/shared/detect/inbound/model-parts';
+import { projectRoot } from '@governance/shared/process/assets';
 import { SEED, trainingTexts } from './texts.ts';
 import { trainModel } from './train-model.ts';
 import { wordGroupsFile } from './word-groups.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { assetPath } from '@governance/shared/assets';
 import { SEQUENCE_FILE, WORDING_FILE } from '@governance/shared/detect/inbound/model-parts';
+import { assetPath } from '@governance/shared/process/assets';
 import { expect, it } from 'vitest';
 
 const MAX_BYTES = 1_000_000;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
 import type { InboundClass } from '@governance/shared/detect/findings';
+import { projectRoot } from '@governance/shared/process/assets';
 
 /** The tuning half: templates of each language, in carriers and disguises, from one seed. */
 import { carry, disguise } from './carriers.ts';

@@ -5,9 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
 import { examineText } from '@governance/shared/detect/inbound/examine';
 import { writeWordGroups } from '@governance/shared/detect/inbound/word-groups';
+import { projectRoot } from '@governance/shared/process/assets';
 
 /** A passage has at least this many words. */
 const REPEATED = 4;

@@ -5,8 +5,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '@governance/shared/assets';
 import { INBOUND_CLASSES } from '@governance/shared/detect/findings';
+import { projectRoot } from '@governance/shared/process/assets';
 import type { TrainingText } from './training-text.ts';
 
 const HEADER = /\n### (?=attack |benign )/;

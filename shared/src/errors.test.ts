@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { assetPath } from './assets.ts';
 import { AppError, ERRORS, RPC_ERRORS } from './errors.ts';
+import { assetPath } from './process/assets.ts';
 
 const page = readFileSync(assetPath('docs/errors.md'), 'utf8');
 

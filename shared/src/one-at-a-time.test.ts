@@ -3,8 +3,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { getDefaultHighWaterMark } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createHttpServer } from './http-server.ts';
-import { createLog } from './log.ts';
+import { createHttpServer } from './http/http-server.ts';
+import { createLog } from './process/log.ts';
 
 /** Of a request's body: 16 KiB in Node 20, 64 in later versions. */
 const BUFFER = getDefaultHighWaterMark(false);

@@ -1,6 +1,6 @@
 /** The settings that both planes read (specification 1, section 1, and the product's own). */
 import { z } from 'zod';
-import { parseTrustedProxies } from './client-address.ts';
+import { parseTrustedProxies } from './http/client-address.ts';
 import {
   bareAddress,
   commaList,

@@ -1,16 +1,16 @@
 /** A registered data plane for tests, with a ledger in memory that signs real batches. */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
-import { type SignedBatch, signBatch } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
+import type { TenantScope } from '@governance/control-plane/platform/database/tenant-scope';
 import { uuidv7 } from '@governance/shared/ids';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { type SignedBatch, signBatch } from '@governance/shared/ledger/audit-batch';
+import { GENESIS_HASH, recordHash } from '@governance/shared/ledger/hash-chain';
 import {
   type ChainHead,
   chainRecord,
   LedgerRecord,
   type UnchainedRecord,
-} from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/ledger-record';
 import { aDecision as decision, type Unchained } from '@governance/shared/testing/test-records';
 import type { TestDatabase } from './test-database.ts';
 

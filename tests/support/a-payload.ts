@@ -5,9 +5,9 @@ import {
   PAYLOAD_SEALING,
   type PayloadContent,
   payloadDigest,
-} from '@governance/shared/event-payload';
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
-import { chainRecord } from '@governance/shared/ledger-record';
+} from '@governance/shared/evidence/event-payload';
+import { GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
+import { chainRecord } from '@governance/shared/ledger/ledger-record';
 import { CompactEncrypt, importJWK } from 'jose';
 import { aDecision } from './a-data-plane.ts';
 import type { TestDatabase } from './test-database.ts';

@@ -1,7 +1,7 @@
 /** A data plane's registration for tests, with the private keys that prove it and sign for it. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { proveRegistration } from '@governance/shared/channel-routes';
-import type { ProvenRegistration, RegistrationRequest } from '@governance/shared/channels';
+import { proveRegistration } from '@governance/shared/channel/channel-routes';
+import type { ProvenRegistration, RegistrationRequest } from '@governance/shared/channel/channels';
 
 /** Creating one is slow, and no test needs two: the key only signs agents' tokens. */
 const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });

@@ -1,6 +1,6 @@
 /** A data plane of tests that registers and ships over the control plane's API. */
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import { expect } from 'vitest';
 import { aDecision, createWriter } from './a-data-plane.ts';
 import { aRegistration } from './a-registration.ts';

@@ -1,6 +1,9 @@
 /** Rows for tests, made the way the product makes them. */
 import { randomUUID } from 'node:crypto';
-import { systemScope, type TenantScope } from '@governance/control-plane/platform/tenant-scope';
+import {
+  systemScope,
+  type TenantScope,
+} from '@governance/control-plane/platform/database/tenant-scope';
 import { tenantStore } from '@governance/control-plane/tenants/tenant-store';
 import { uuidv7 } from '@governance/shared/ids';
 import type { TestDatabase } from './test-database.ts';

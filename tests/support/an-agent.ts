@@ -1,6 +1,6 @@
 /** An agent for tests that are not about creating agents. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
+import type { TenantScope } from '@governance/control-plane/platform/database/tenant-scope';
 import { uuidv7 } from '@governance/shared/ids';
 import type { TestDatabase } from './test-database.ts';
 

@@ -10,18 +10,18 @@ import {
   planeTarget,
   tokenStatement,
 } from '@governance/control-plane/data-planes/plane-statements';
-import { createServiceKeys } from '@governance/control-plane/platform/keys';
-import { createMasterKey } from '@governance/control-plane/platform/master-key';
-import {
-  type Attest,
-  createRowAttestations,
-} from '@governance/control-plane/platform/row-attestations';
 import type {
   TenantScope,
   TenantTransaction,
-} from '@governance/control-plane/platform/tenant-scope';
+} from '@governance/control-plane/platform/database/tenant-scope';
+import { createServiceKeys } from '@governance/control-plane/platform/keys/keys';
+import { createMasterKey } from '@governance/control-plane/platform/keys/master-key';
+import {
+  type Attest,
+  createRowAttestations,
+} from '@governance/control-plane/platform/keys/row-attestations';
 import { uuidv7 } from '@governance/shared/ids';
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
 import { Secret } from '@governance/shared/settings';
 import { Registry } from 'prom-client';
 import type { TestDatabase } from './test-database.ts';

@@ -1,7 +1,8 @@
 /** Writes into a tenant's feed as the database's owner can: no key is needed for that. */
-import { canonicalize } from '@governance/shared/canonical-json';
-import { FeedEntry } from '@governance/shared/facts';
-import { feedDigest } from '@governance/shared/feed-chain';
+
+import { FeedEntry } from '@governance/shared/channel/facts';
+import { feedDigest } from '@governance/shared/channel/feed-chain';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import type pg from 'pg';
 
 /** The service may write its own fact meanwhile. */

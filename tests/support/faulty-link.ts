@@ -3,9 +3,10 @@
  * were stored, duplicated, delayed and reordered, or cut. Delivered batches pass through their wire
  * form. Repeatable from its random numbers.
  */
-import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
-import { decodeBatch, encodeBatch } from '@governance/shared/channel-routes';
+
+import { decodeBatch, encodeBatch } from '@governance/shared/channel/channel-routes';
 import { AppError } from '@governance/shared/errors';
+import type { BatchReceipt, SignedBatch } from '@governance/shared/ledger/audit-batch';
 
 export interface FaultyLink {
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;

@@ -3,7 +3,7 @@
  *
  * hold-postgres <data folder> [seconds that the server outlives it]
  */
-import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
+import { startEmbeddedPostgres } from '@governance/control-plane/platform/postgres/embedded-postgres';
 
 const [dataDir = '', seconds] = process.argv.slice(2);
 const log = { info: () => {}, warn: () => {} };

@@ -6,8 +6,8 @@
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@governance/control-plane/platform/embedded-postgres';
-import { migrateDatabase } from '@governance/control-plane/platform/migrations';
+import { migrateDatabase } from '@governance/control-plane/platform/database/migrations';
+import { startEmbeddedPostgres } from '@governance/control-plane/platform/postgres/embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 // @ts-expect-error a plain script, which must run before anything is compiled

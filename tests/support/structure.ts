@@ -8,6 +8,8 @@ import type { Import, SourceTree } from './source-tree.ts';
 export type Rooms = Record<string, readonly string[]>;
 
 const MOST_LINES = 400;
+/** Of production files in one folder: more is a list that nobody reads. */
+const MOST_FILES = 40;
 /** Which packages a package may import from. */
 const ARROWS: Record<string, readonly string[]> = {
   shared: [],
@@ -35,6 +37,7 @@ export function findProblems(tree: SourceTree, rooms: Rooms): string[] {
     ...findArrowsUp(arrows, rooms),
     ...findForeignImports(arrows),
     ...findLongFiles(tree),
+    ...findFullFolders(tree),
     ...findTestImports(arrows),
     ...findStrayHelpers(tree),
   ];
@@ -114,6 +117,17 @@ function findForeignImports(arrows: readonly Import[]): string[] {
 function findLongFiles({ lines }: SourceTree): string[] {
   return [...lines].flatMap(([path, count]) =>
     isProduction(path) && count > MOST_LINES ? [`over ${MOST_LINES} lines: ${path}`] : [],
+  );
+}
+
+function findFullFolders({ lines }: SourceTree): string[] {
+  const counts = new Map<string, number>();
+  for (const path of [...lines.keys()].filter(isProduction)) {
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([folder, count]) =>
+    count > MOST_FILES ? [`over ${MOST_FILES} files: ${folder}`] : [],
   );
 }
 

@@ -8,11 +8,11 @@ import {
 } from '@governance/control-plane/app';
 import { parseControlPlaneConfig } from '@governance/control-plane/config';
 import type { AdminRole } from '@governance/control-plane/platform/admin-role';
-import type { TenantScope } from '@governance/control-plane/platform/tenant-scope';
-import type { AppliedBarrier } from '@governance/shared/channels';
-import { createHttpServer } from '@governance/shared/http-server';
+import type { TenantScope } from '@governance/control-plane/platform/database/tenant-scope';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
+import { createHttpServer } from '@governance/shared/http/http-server';
 import { uuidv7 } from '@governance/shared/ids';
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
 import { Secret } from '@governance/shared/settings';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll } from 'vitest';

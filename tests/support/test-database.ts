@@ -4,13 +4,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChangeBus, createChangeBus } from '@governance/control-plane/platform/change-bus';
-import { type Connections, connectDatabase } from '@governance/control-plane/platform/database';
-import { createLookups, type Lookups } from '@governance/control-plane/platform/lookups';
+import {
+  type ChangeBus,
+  createChangeBus,
+} from '@governance/control-plane/platform/database/change-bus';
+import {
+  type Connections,
+  connectDatabase,
+} from '@governance/control-plane/platform/database/database';
+import { createLookups, type Lookups } from '@governance/control-plane/platform/database/lookups';
 import {
   createTenantDatabase,
   type TenantDatabase,
-} from '@governance/control-plane/platform/tenant-scope';
+} from '@governance/control-plane/platform/database/tenant-scope';
 import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 

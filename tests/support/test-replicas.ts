@@ -8,9 +8,9 @@ import {
   FEATURES,
 } from '@governance/control-plane/app';
 import { parseControlPlaneConfig } from '@governance/control-plane/config';
-import { connectDatabase } from '@governance/control-plane/platform/database';
-import { createHttpServer } from '@governance/shared/http-server';
-import { createLog } from '@governance/shared/log';
+import { connectDatabase } from '@governance/control-plane/platform/database/database';
+import { createHttpServer } from '@governance/shared/http/http-server';
+import { createLog } from '@governance/shared/process/log';
 import { Secret } from '@governance/shared/settings';
 import { afterAll } from 'vitest';
 import { type TestDatabase, testDatabase } from './test-database.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LedgerRecord } from '@governance/shared/ledger-record';
+import { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { aDecision, anAnswerStarted, anOutcome } from '@governance/shared/testing/test-records';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)('both verifiers agree on', () => {
   });
 
   it('the numbers of RFC 8785, appendix B', () => {
-    const path = new URL('../../shared/src/rfc-8785-numbers.json', import.meta.url);
+    const path = new URL('../../shared/src/json/rfc-8785-numbers.json', import.meta.url);
     const numbers = z
       .array(z.tuple([z.string(), z.string()]))
       .length(24)

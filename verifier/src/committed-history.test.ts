@@ -2,8 +2,8 @@
  * What the log committed to cannot be omitted, told twice or told later, whoever signs the package.
  */
 import { Readable } from 'node:stream';
-import { signBatch } from '@governance/shared/audit-batch';
-import { recordHash } from '@governance/shared/hash-chain';
+import { signBatch } from '@governance/shared/ledger/audit-batch';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { expect, it } from 'vitest';
 import { SELECTIVE } from '../testing/good-packages.ts';
 import {

@@ -4,10 +4,10 @@
  */
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { assetPath } from '@governance/shared/assets';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { recordHash } from '@governance/shared/hash-chain';
-import { merkleRoot } from '@governance/shared/merkle';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
+import { merkleRoot } from '@governance/shared/ledger/merkle';
+import { assetPath } from '@governance/shared/process/assets';
 import { describe, expect, it } from 'vitest';
 import { createBatchWalk, parseBatch } from './verify-batches.ts';
 import { verifyStream } from './verify-stream.ts';

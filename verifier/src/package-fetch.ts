@@ -8,9 +8,9 @@ import { lookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import { isGlobalAddress } from '@governance/shared/address-set';
 import { ByteCollector } from '@governance/shared/byte-collector';
 import { CodedError } from '@governance/shared/coded-error';
+import { isGlobalAddress } from '@governance/shared/outbound/address-set';
 
 export type FetchFault =
   | 'url_invalid'

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { recordHash } from '@governance/shared/hash-chain';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SELECTIVE } from '../testing/good-packages.ts';
 import { aPackage, packMembers, sealPackage } from '../testing/package-builder.ts';

@@ -3,7 +3,7 @@
  * uses of approvals continue from one to the next. Each volume is walked once; of earlier volumes
  * only their ends and their used approvals are kept. Proven by verify-set.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import {
   type CheckResult,
   createTally,
@@ -28,6 +28,7 @@ import {
   VOLUME_LIMITS,
 } from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import type { VerificationResult } from './verify-package.ts';
 
 /** In the order of reports. */

@@ -2,7 +2,7 @@
 import type { TrustedIssuer } from '@governance/shared/evidence/checks/evidence';
 import { KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
 import { Id, Text } from '@governance/shared/text';
 import { z } from 'zod';
 

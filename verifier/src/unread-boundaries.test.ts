@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { canonicalize } from '@governance/shared/canonical-json';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   aPackage,

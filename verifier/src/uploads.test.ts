@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, expect, it } from 'vitest';
 import { aPacked } from '../testing/package-builder.ts';

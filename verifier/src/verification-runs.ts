@@ -3,7 +3,7 @@
  * fills the service.
  */
 import type { EvidenceTrust } from '@governance/shared/evidence/checks/evidence';
-import { spawnWorker } from '@governance/shared/spawn-worker';
+import { spawnWorker } from '@governance/shared/process/spawn-worker';
 import { abandonedResult, type VerificationResult } from './verify-package.ts';
 
 export interface RunLimits {

@@ -1,4 +1,4 @@
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { aPacked } from '../testing/package-builder.ts';

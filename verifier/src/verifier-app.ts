@@ -4,11 +4,11 @@
  * verifier-app.test.ts.
  */
 import type { IncomingMessage } from 'node:http';
-import { addressGroup, type TrustedProxies } from '@governance/shared/client-address';
 import type { EvidenceTrust, TrustedIssuer } from '@governance/shared/evidence/checks/evidence';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
-import { createHttpServer } from '@governance/shared/http-server';
-import { readRequestBody } from '@governance/shared/request-body';
+import { addressGroup, type TrustedProxies } from '@governance/shared/http/client-address';
+import { createHttpServer } from '@governance/shared/http/http-server';
+import { readRequestBody } from '@governance/shared/http/request-body';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { FormInvalid, problem, readForm, type VerificationForm } from './form.ts';

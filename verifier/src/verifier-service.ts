@@ -2,8 +2,8 @@
  * `npm run verifier`: reads the environment, starts the verification service, stops it gracefully.
  */
 import { readFileSync } from 'node:fs';
-import { listeningUrl } from '@governance/shared/http-server';
-import { createLog } from '@governance/shared/log';
+import { listeningUrl } from '@governance/shared/http/http-server';
+import { createLog } from '@governance/shared/process/log';
 import { ConfigurationError, parseSettings } from '@governance/shared/settings';
 import { parseIssuers, parseKeyset } from './trust.ts';
 import { createVerifierApp } from './verifier-app.ts';

@@ -3,11 +3,11 @@
  * exactly these records and be signed with one of the keys. Used by `verifyStream`, in one pass.
  */
 import type { KeyObject } from 'node:crypto';
-import { BatchHeader, isBatchSignedBy } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
-import type { ChainPosition } from '@governance/shared/hash-chain';
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
-import { merkleRoot } from '@governance/shared/merkle';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { BatchHeader, isBatchSignedBy } from '@governance/shared/ledger/audit-batch';
+import type { ChainPosition } from '@governance/shared/ledger/hash-chain';
+import { GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
+import { merkleRoot } from '@governance/shared/ledger/merkle';
 import { z } from 'zod';
 
 /** A stored batch: its header's canonical text, which was signed, and the signature. */

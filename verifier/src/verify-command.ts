@@ -5,8 +5,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { ChainPosition } from '@governance/shared/hash-chain';
-import { readLines } from '@governance/shared/read-lines';
+import type { ChainPosition } from '@governance/shared/ledger/hash-chain';
+import { readLines } from '@governance/shared/process/read-lines';
 import { type BatchWalk, createBatchWalk, type KeptBatch, parseBatch } from './verify-batches.ts';
 import { type StreamRecord, type StreamReport, verifyStream } from './verify-stream.ts';
 

@@ -1,7 +1,7 @@
 /** Checks what a data plane kept of a log (`verify --kept`). Proven by verify-kept-log.test.ts. */
 import { checkKeptLog, KeptLog, type KeptLogResult } from '@governance/shared/evidence/kept-log';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
 
 /** The maximum size of a file: a data plane keeps a thousand checkpoints. */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;

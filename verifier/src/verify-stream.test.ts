@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
+import { GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
 import {
   type ChainHead,
   chainRecord,
   type UnchainedRecord,
-} from '@governance/shared/ledger-record';
-import { readLines } from '@governance/shared/read-lines';
+} from '@governance/shared/ledger/ledger-record';
+import { readLines } from '@governance/shared/process/read-lines';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type StreamRecord, verifyStream } from './verify-stream.ts';

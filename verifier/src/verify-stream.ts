@@ -8,8 +8,8 @@ import {
   type ChainPosition,
   recordHash,
   verifyLink,
-} from '@governance/shared/hash-chain';
-import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/hash-chain';
+import { type LedgerRecord, parseRecord } from '@governance/shared/ledger/ledger-record';
 
 import type { BatchWalk } from './verify-batches.ts';
 

@@ -2,8 +2,8 @@
  * Packages with records of a data plane that invents what they refer to: the control plane disputed
  * them in time, or something is wrong with the dispute.
  */
-import { recordHash } from '@governance/shared/hash-chain';
-import { type DisputableCheck, MAX_DISPUTED } from '@governance/shared/record-dispute';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
+import { type DisputableCheck, MAX_DISPUTED } from '@governance/shared/ledger/record-dispute';
 import type { Forgery } from './forgery.ts';
 import { aPacked, type GoodPackage, type PackageRequest } from './package-builder.ts';
 import { idOf } from './test-keys.ts';

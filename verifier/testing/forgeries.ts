@@ -2,11 +2,12 @@
  * One forgery for each attack on a package, with the check that must find it. Most are re-signed
  * with the issuer's own key, so that no earlier check detects them.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
-import { recordHash } from '@governance/shared/hash-chain';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { DISPUTE_FORGERIES } from './disputes.ts';
 import type { Forgery } from './forgery.ts';
 import { SELECTIVE } from './good-packages.ts';

@@ -1,7 +1,8 @@
 /** Attacks on records that are shown by their size and the end of their hash. */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { type LargeRecord, MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { describeLargeRecord } from '@governance/shared/testing/test-evidence';
 import type { Forgery } from './forgery.ts';
 import { aPackage, packMembers, sealPackage } from './package-builder.ts';

@@ -5,7 +5,6 @@
 
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import { signEnvelope } from '@governance/shared/evidence/dsse';
 import type { EvidenceKeys } from '@governance/shared/evidence/evidence-keys';
@@ -34,8 +33,9 @@ import {
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { anchorDigest } from '@governance/shared/evidence/trust-anchor';
 import { USTAR_END, ustarHeader, ustarPadding } from '@governance/shared/evidence/ustar';
-import { recordHash } from '@governance/shared/hash-chain';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import { describeLargeRecord, proofOf } from '@governance/shared/testing/test-evidence';
 import { idOf, type TestKey } from './test-keys.ts';
 import { type TestTenant, timeOf } from './test-tenant.ts';

@@ -4,7 +4,6 @@
  */
 import { createHash, type KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { DsseEnvelope, payloadOf, signEnvelope } from '@governance/shared/evidence/dsse';
 import {
   EVIDENCE_MEMBERS,
@@ -13,6 +12,7 @@ import {
   VOLUME_LIMITS,
 } from '@governance/shared/evidence/evidence-package';
 import { readMembers } from '@governance/shared/evidence/package-source';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { type Members, packMembers } from './package-builder.ts';
 
 /** The members of a package, in their order. */

@@ -7,7 +7,7 @@ import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { signEvidenceStatement } from '@governance/shared/evidence/evidence-keys';
 
-import { recordHash } from '@governance/shared/hash-chain';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import type { Forgery } from './forgery.ts';
 import { callSomewhereElse } from './good-packages.ts';
 import { aPackage, type PackageParts, packMembers, sealPackage } from './package-builder.ts';

@@ -3,7 +3,7 @@
  * everything that depends on it (links, heads, roots, leaves, proofs, digests). Only the signatures
  * stay as they were.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import { checkpointBody, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { DsseEnvelope, payloadOf } from '@governance/shared/evidence/dsse';
 import {
@@ -15,8 +15,9 @@ import {
   EvidenceProofs,
 } from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree, planConsistency } from '@governance/shared/evidence/merkle-proofs';
-import { recordHash } from '@governance/shared/hash-chain';
-import { merkleRoot } from '@governance/shared/merkle';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
+import { merkleRoot } from '@governance/shared/ledger/merkle';
 import { proofOf } from '@governance/shared/testing/test-evidence';
 import { z } from 'zod';
 import { type Members, packMembers, streamsOf } from './package-builder.ts';

@@ -1,5 +1,5 @@
 /** What happened at test tenants, for packages of every kind. */
-import { recordHash } from '@governance/shared/hash-chain';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { idOf } from './test-keys.ts';
 import { type TestStream, TestTenant, timeOf } from './test-tenant.ts';
 

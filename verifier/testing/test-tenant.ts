@@ -2,10 +2,10 @@
  * A tenant with its data planes, admin chain, keys and log, all in memory: what a control plane
  * would have stored. package-builder.ts makes packages of it.
  */
-import { type BatchHeader, signBatch } from '@governance/shared/audit-batch';
-import { signBundle } from '@governance/shared/bundle-signature';
-import { payloadDigest } from '@governance/shared/event-payload';
+
+import { signBundle } from '@governance/shared/bundle/bundle-signature';
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
+import { payloadDigest } from '@governance/shared/evidence/event-payload';
 import {
   type EvidenceKeys,
   type KeyEntry,
@@ -18,8 +18,9 @@ import {
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
 import { createMerkleTree } from '@governance/shared/evidence/merkle-proofs';
 import { TRUST_ANCHOR_FORMAT, type TrustAnchor } from '@governance/shared/evidence/trust-anchor';
-import { GENESIS_HASH, recordHash } from '@governance/shared/hash-chain';
-import { chainRecord, type UnchainedRecord } from '@governance/shared/ledger-record';
+import { type BatchHeader, signBatch } from '@governance/shared/ledger/audit-batch';
+import { GENESIS_HASH, recordHash } from '@governance/shared/ledger/hash-chain';
+import { chainRecord, type UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { aDecision } from '@governance/shared/testing/test-records';
 import { aBundleKey, anEd25519Key, idOf, type TestKey } from './test-keys.ts';
 

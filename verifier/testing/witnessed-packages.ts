@@ -1,7 +1,7 @@
 /** Packages for an anchor that names witnesses: what these cosigned, and what they did not. */
 import { logOrigin, parseCheckpoint, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
-import { recordHash } from '@governance/shared/hash-chain';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { cosignCheckpoint } from '@governance/shared/testing/test-evidence';
 import { aPackage, type PackageParts, packMembers, sealPackage } from './package-builder.ts';
 import { anEd25519Key, idOf } from './test-keys.ts';

@@ -1,11 +1,11 @@
 /** The caller's own account: routes added to the specification's. */
-import { forbidCaching } from '@governance/shared/token-routes';
+import { forbidCaching } from '@governance/shared/tokens/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { LoginAnswer } from '../auth/auth-schemas.ts';
+import type { Actor } from '../platform/database/tenant-scope.ts';
 import { usesOf } from '../platform/http/role-table.ts';
 import { findScope } from '../platform/http/route-table.ts';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
-import type { Actor } from '../platform/tenant-scope.ts';
 import type { AccountService } from './account-service.ts';
 import { MeView, PasswordBody } from './administrator-schemas.ts';
 

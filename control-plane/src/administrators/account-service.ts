@@ -4,7 +4,7 @@ import type { AdminLogin } from '../auth/admin-login.ts';
 import type { AdminTokens } from '../auth/admin-tokens.ts';
 import type { PasswordGate } from '../auth/password-gate.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import { administratorStore } from './administrator-store.ts';
 
 export interface AccountServiceDeps {

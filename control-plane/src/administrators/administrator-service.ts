@@ -4,17 +4,21 @@
  * administrator, also under concurrent changes. Proven by administrator-routes.pg.test.ts.
  */
 
-import { HOUR_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
+import { createRateLimiter } from '@governance/shared/http/rate-limiter';
 import { uuidv7 } from '@governance/shared/ids';
-import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { HOUR_MS } from '@governance/shared/time/durations';
 import type { PasswordGate } from '../auth/password-gate.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { SUPER_ADMIN_USERNAME, takenUsername } from '../auth/usernames.ts';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { Lookups } from '../platform/lookups.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
+import type { Lookups } from '../platform/database/lookups.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import {
   type Administrator,
   type AdministratorChange,

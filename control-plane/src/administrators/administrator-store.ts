@@ -1,6 +1,6 @@
-import { type Page, rowsOf } from '../platform/page.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { DEFAULT_ADMIN } from '../tenants/tenant-service.ts';
 import type { Administrator, AdministratorChange, AdministratorStatus } from './administrator.ts';
 

@@ -1,5 +1,5 @@
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { rolesFor } from '../platform/http/role-table.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /**
  * The ids of the users who may decide escalations and change requests, as the transaction sees

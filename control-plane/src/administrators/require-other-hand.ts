@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '@governance/shared/errors';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { findResolvers } from './find-resolvers.ts';
 
 /**

@@ -1,9 +1,9 @@
+import { MAX_AGENT_CREDENTIALS } from '@governance/shared/channel/facts';
 import { AppError } from '@governance/shared/errors';
-import { MAX_AGENT_CREDENTIALS } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
-import type { McpClient } from '@governance/shared/mcp-clients';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { createSecret } from '../platform/random-secret.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type AgentCredential, createCredentialClientId, toCredentialFact } from './credential.ts';
 import { credentialStore } from './credential-store.ts';
 

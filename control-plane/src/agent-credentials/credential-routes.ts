@@ -1,4 +1,4 @@
-import { forbidCaching } from '@governance/shared/token-routes';
+import { forbidCaching } from '@governance/shared/tokens/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { AgentParams } from '../agents/agent-schemas.ts';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';

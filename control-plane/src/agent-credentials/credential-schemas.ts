@@ -1,4 +1,4 @@
-import { McpClient } from '@governance/shared/mcp-clients';
+import { McpClient } from '@governance/shared/mcp/mcp-clients';
 import { GivenId, Id, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { listOf, Name } from '../platform/http/schemas.ts';

@@ -2,11 +2,15 @@
  * Credentials of an agent beside its first one. Each change commits with its fact, and returns when
  * the local data plane enforces it. Proven by credential-routes.pg.test.ts.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { agentStore } from '../agents/agent-store.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { createSecret } from '../platform/random-secret.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { createCredential, type NewCredential } from './create-credential.ts';
 import { type AgentCredential, toCredentialFact } from './credential.ts';
 import { credentialStore } from './credential-store.ts';

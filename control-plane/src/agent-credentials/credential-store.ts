@@ -1,5 +1,5 @@
-import type { McpClient } from '@governance/shared/mcp-clients';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { AgentCredential } from './credential.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['agentCredential']['findFirstOrThrow']>>;

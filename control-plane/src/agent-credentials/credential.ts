@@ -1,9 +1,9 @@
 /**
  * A credential that an agent has beside its first one: for one client, which can be revoked alone.
  */
-import type { AgentCredentialFact } from '@governance/shared/facts';
+import type { AgentCredentialFact } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
-import type { McpClient } from '@governance/shared/mcp-clients';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
 
 export interface AgentCredential {
   id: string;

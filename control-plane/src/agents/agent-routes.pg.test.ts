@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AgentFact } from '@governance/shared/facts';
+import { AgentFact } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';

@@ -1,5 +1,5 @@
-import { AgentStatus } from '@governance/shared/facts';
-import { RiskTier } from '@governance/shared/ledger-record';
+import { AgentStatus } from '@governance/shared/channel/facts';
+import { RiskTier } from '@governance/shared/ledger/ledger-record';
 import { GivenId } from '@governance/shared/text';
 import { z } from 'zod';
 import { Description, listOf, Name, pageQuery } from '../platform/http/schemas.ts';

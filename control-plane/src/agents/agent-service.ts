@@ -1,10 +1,14 @@
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
+import type { AgentStatus } from '@governance/shared/channel/facts';
 import { AppError } from '@governance/shared/errors';
-import type { AgentStatus } from '@governance/shared/facts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
-import type { Page } from '../platform/page.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { createSecret } from '../platform/random-secret.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import {
   type Agent,
   effectiveStatus,

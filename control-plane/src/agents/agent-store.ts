@@ -1,8 +1,8 @@
-import type { AgentStatus } from '@governance/shared/facts';
-import type { RiskTier } from '@governance/shared/ledger-record';
+import type { AgentStatus } from '@governance/shared/channel/facts';
+import type { RiskTier } from '@governance/shared/ledger/ledger-record';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { Agent, KillSwitchState, ListedAgent } from './agent.ts';
 
 export interface NewAgent {

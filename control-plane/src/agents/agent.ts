@@ -1,6 +1,6 @@
-import type { AgentFact, AgentStatus, KillSwitchFact } from '@governance/shared/facts';
-import { effectiveAgentStatus } from '@governance/shared/facts';
-import type { RiskTier } from '@governance/shared/ledger-record';
+import type { AgentFact, AgentStatus, KillSwitchFact } from '@governance/shared/channel/facts';
+import { effectiveAgentStatus } from '@governance/shared/channel/facts';
+import type { RiskTier } from '@governance/shared/ledger/ledger-record';
 
 /** An agent as lists show it, without its roles. */
 export interface ListedAgent {

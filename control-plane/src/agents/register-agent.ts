@@ -1,7 +1,7 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { createSecret } from '../platform/random-secret.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type Agent, toAgentFact } from './agent.ts';
 import { agentStore } from './agent-store.ts';
 

@@ -3,9 +3,9 @@
  * without limits one tenant would keep a process busy for all.
  */
 import { AppError } from '@governance/shared/errors';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const MIB = 1024 * 1024;
 /** Permissions and scopes in bytes, with names and descriptions. */

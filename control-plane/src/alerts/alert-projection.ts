@@ -2,12 +2,12 @@
  * A data plane's alerts arrive as records of its ledger; this makes them rows of `alerts` in the
  * transaction that stores the records. Proven by ../ingest/violations.pg.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
-import { RAISED_FROM_DECISIONS } from '@governance/shared/data-plane-records';
-import type { AlertRecord } from '@governance/shared/ledger-record';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { RAISED_FROM_DECISIONS } from '@governance/shared/ledger/data-plane-records';
+import type { AlertRecord } from '@governance/shared/ledger/ledger-record';
 import type { PoolClient } from 'pg';
+import { CLOCK_AHEAD_MS } from '../platform/database/record-time.ts';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
-import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 
 /**
  * Unresolved alerts that one stream may have of one type and severity: a hostile data plane cannot

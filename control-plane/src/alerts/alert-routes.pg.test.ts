@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Severity } from '@governance/shared/ledger-record';
+import type { Severity } from '@governance/shared/ledger/ledger-record';
 import { describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { raiseAlert } from './raise-alert.ts';
 
 const { call, controlPlane, aTenantAdmin } = await testControlPlane();

@@ -1,4 +1,4 @@
-import { Severity } from '@governance/shared/ledger-record';
+import { Severity } from '@governance/shared/ledger/ledger-record';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 import { AppError } from '@governance/shared/errors';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import { type AlertFilter, alertStore } from './alert-store.ts';
 import type { AlertStatus } from './alert-view.ts';
 import type { DeliveryStatus } from './delivery-status.ts';

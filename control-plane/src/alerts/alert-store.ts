@@ -1,7 +1,7 @@
-import type { Severity } from '@governance/shared/ledger-record';
+import type { Severity } from '@governance/shared/ledger/ledger-record';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { Alert } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { AlertStatus } from './alert-view.ts';
 
 export interface AlertFilter {

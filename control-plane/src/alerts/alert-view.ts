@@ -1,4 +1,4 @@
-import { Severity } from '@governance/shared/ledger-record';
+import { Severity } from '@governance/shared/ledger/ledger-record';
 import { z } from 'zod';
 import type { Alert } from '../platform/generated/client.ts';
 import { DELIVERY_STATUSES, deliveryStatusOf } from './delivery-status.ts';

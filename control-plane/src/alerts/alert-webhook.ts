@@ -4,13 +4,20 @@
  * deduplicate by the alert's id. Proven by alert-webhook.pg.test.ts.
  */
 import { once } from 'node:events';
-import { Severity } from '@governance/shared/ledger-record';
-import { describeOutboundFailure, type OutboundClient } from '@governance/shared/outbound-client';
+import { Severity } from '@governance/shared/ledger/ledger-record';
+import {
+  describeOutboundFailure,
+  type OutboundClient,
+} from '@governance/shared/outbound/outbound-client';
 import type { Secret } from '@governance/shared/settings';
 import type { Logger } from 'pino';
-import type { ChangeBus } from '../platform/change-bus.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+} from '../platform/database/tenant-scope.ts';
 import { repeat, type Schedule } from '../platform/schedule.ts';
-import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
 import { MAX_ATTEMPTS } from './delivery-status.ts';
 import { claimAlerts, type DueAlert, markDelivered, markFailed } from './delivery-store.ts';
 import { signatureHeaders } from './webhook-signature.ts';

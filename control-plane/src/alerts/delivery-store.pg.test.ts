@@ -1,8 +1,8 @@
-import type { Severity } from '@governance/shared/ledger-record';
+import type { Severity } from '@governance/shared/ledger/ledger-record';
 import { afterEach, expect, it, vi } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { DELIVERY_STATUSES, deliveryStatusOf } from './delivery-status.ts';
 import { claimAlerts, listDeliveries } from './delivery-store.ts';
 import { raiseAlert } from './raise-alert.ts';

@@ -2,11 +2,12 @@
  * The queue of alerts to post: open alerts that were not delivered. It goes by the database's clock,
  * which is the same for all replicas.
  */
-import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
-import type { Severity } from '@governance/shared/ledger-record';
+
+import type { Severity } from '@governance/shared/ledger/ledger-record';
+import { CLOCK_JUMP_MS } from '@governance/shared/time/clock-jumps';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { Alert, Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { type AlertView, toAlertView } from './alert-view.ts';
 import {
   type DeliveryStatus,

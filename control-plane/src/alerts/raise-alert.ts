@@ -1,7 +1,7 @@
-import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
-import type { Severity } from '@governance/shared/ledger-record';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import type { Severity } from '@governance/shared/ledger/ledger-record';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** The audit action that the event stream shows as an alert. */
 export const ALERT_RAISED = 'alert_raised';

@@ -12,10 +12,10 @@ import {
   PolicyResult,
   RiskTier,
   Severity,
-} from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/ledger-record';
 import { z } from 'zod';
 import { type LedgerRow, readRecord } from '../chain/ledger-row.ts';
-import { isTimeImpossible } from '../platform/record-time.ts';
+import { isTimeImpossible } from '../platform/database/record-time.ts';
 
 export const AuditEvent = z.object({
   id: z.string(),

@@ -1,4 +1,4 @@
-import { PolicyResult } from '@governance/shared/ledger-record';
+import { PolicyResult } from '@governance/shared/ledger/ledger-record';
 import { GivenId } from '@governance/shared/text';
 import { z } from 'zod';
 import { pageQuery, QueryTime } from '../platform/http/schemas.ts';

@@ -1,5 +1,5 @@
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import { toAuditEvent } from './audit-event.ts';
 import { auditStore, type EventFilter } from './audit-store.ts';
 

@@ -1,10 +1,10 @@
-import type { PolicyResult } from '@governance/shared/ledger-record';
+import type { PolicyResult } from '@governance/shared/ledger/ledger-record';
 import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
 import { recordAbout, recordsOf } from '../chain/records-of.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { pageTooLarge } from '../platform/http/schemas.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { AboutCall } from './audit-event.ts';
 
 export interface EventFilter {

@@ -8,10 +8,10 @@
  */
 
 import { AppError } from '@governance/shared/errors';
-import { inTime } from '@governance/shared/in-time';
+import { inTime } from '@governance/shared/time/in-time';
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
-import type { ChangeBus } from '../platform/change-bus.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import { auditStore } from './audit-store.ts';
 import { type StreamEvent, startOfAnswer, toStreamEvent } from './stream-event.ts';
 

@@ -3,7 +3,7 @@ import type {
   AdminActionRecord,
   AlertRecord,
   LedgerRecord,
-} from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/ledger-record';
 import { ALERT_RAISED } from '../alerts/raise-alert.ts';
 import { type LedgerRow, readRecord } from '../chain/ledger-row.ts';
 import { decisionEventType, toAuditEvent, violationsOf } from './audit-event.ts';

@@ -1,7 +1,7 @@
 /** The limits of logins, with waits that the test sees and need not wait for. */
 import { hash } from '@node-rs/argon2';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Login } from '../platform/lookups.ts';
+import type { Login } from '../platform/database/lookups.ts';
 import { type AdminLogin, createAdminLogin, LONGEST_DELAY_MS } from './admin-login.ts';
 
 const PASSWORD = 'the right one';

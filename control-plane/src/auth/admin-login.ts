@@ -7,12 +7,12 @@
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressGroup } from '@governance/shared/client-address';
 import { AppError } from '@governance/shared/errors';
-import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { addressGroup } from '@governance/shared/http/client-address';
+import { createRateLimiter } from '@governance/shared/http/rate-limiter';
 import { Secret } from '@governance/shared/settings';
-import type { Lookups } from '../platform/lookups.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import type { Lookups } from '../platform/database/lookups.ts';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { type AdminAccount, type AdminTokens, accountOf } from './admin-tokens.ts';
 import { createPasswordGate, type PasswordGate } from './password-gate.ts';
 import { hashPassword, isPassword, makeDecoyHash } from './passwords.ts';

@@ -2,16 +2,17 @@
  * Tokens of administrators. They have their own type and audience, so an agent token is never
  * accepted as one.
  */
-import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { Id } from '@governance/shared/text';
+import { AGENT_TOKEN_ALG } from '@governance/shared/tokens/agent-token';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { AdminRole } from '../platform/admin-role.ts';
+import type { Login, Lookups } from '../platform/database/lookups.ts';
 import type { AdminIdentity } from '../platform/http/guards.ts';
-import type { Login, Lookups } from '../platform/lookups.ts';
-import type { TokenKeys } from '../platform/token-keys.ts';
+import type { TokenKeys } from '../platform/keys/token-keys.ts';
 
 const ADMIN_TOKEN_TYP = 'admin+jwt';
 const LIFETIME_SECONDS = 8 * 60 * 60;

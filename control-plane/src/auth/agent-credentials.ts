@@ -1,8 +1,9 @@
 /** What the token route needs to know of an agent, read in one transaction of its tenant. */
-import type { AgentCredentials } from '@governance/shared/agent-token-issue';
-import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts';
-import type { RiskTier } from '@governance/shared/ledger-record';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+
+import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/channel/facts';
+import type { RiskTier } from '@governance/shared/ledger/ledger-record';
+import type { AgentCredentials } from '@governance/shared/tokens/agent-token-issue';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 
 export type FindAgentCredentials = (
   tenantId: string,

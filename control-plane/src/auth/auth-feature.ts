@@ -1,8 +1,8 @@
-import { createAgentTokens } from '@governance/shared/agent-token-issue';
+import { createAgentTokens } from '@governance/shared/tokens/agent-token-issue';
+import type { Lookups } from '../platform/database/lookups.ts';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { Lookups } from '../platform/lookups.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
-import type { TokenKeys } from '../platform/token-keys.ts';
+import type { TokenKeys } from '../platform/keys/token-keys.ts';
 import type { AdminLogin } from './admin-login.ts';
 import { createFindAgentCredentials } from './agent-credentials.ts';
 import { authRoutes } from './auth-routes.ts';

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
-import { AgentTokenClaims } from '@governance/shared/agent-token';
 import { Secret } from '@governance/shared/settings';
+import { AgentTokenClaims } from '@governance/shared/tokens/agent-token';
 import { verify } from '@node-rs/argon2';
 import { createLocalJWKSet, decodeJwt, jwtVerify, SignJWT } from 'jose';
 import { beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,8 +1,8 @@
-import type { AgentTokens } from '@governance/shared/agent-token-issue';
-import { addTokenRoutes, forbidCaching } from '@governance/shared/token-routes';
+import type { AgentTokens } from '@governance/shared/tokens/agent-token-issue';
+import { addTokenRoutes, forbidCaching } from '@governance/shared/tokens/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody } from '../platform/http/schemas.ts';
-import type { PublicJwk } from '../platform/keys.ts';
+import type { PublicJwk } from '../platform/keys/keys.ts';
 import type { AdminLogin } from './admin-login.ts';
 import { LoginAnswer, LoginRequest } from './auth-schemas.ts';
 

@@ -1,5 +1,5 @@
 /** The wire shapes of /api/v1/admin/blast-radius (specification 1, section 2). */
-import { BLAST_RADIUS_FIELDS } from '@governance/shared/blast-radius-settings';
+import { BLAST_RADIUS_FIELDS } from '@governance/shared/detect/reach/blast-radius-settings';
 import { z } from 'zod';
 import type { BlastRadius } from './blast-radius-store.ts';
 

@@ -1,8 +1,8 @@
 /** A tenant's blast radius. A change goes into the bundle; the answer comes once it is enforced. */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { formerValues } from '../platform/admin-details.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import type { BlastRadiusPatch } from './blast-radius-schemas.ts';
 import { type BlastRadius, blastRadiusStore } from './blast-radius-store.ts';
 

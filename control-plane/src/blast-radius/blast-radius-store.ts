@@ -1,9 +1,9 @@
 import {
   type BlastRadiusSettings,
   DEFAULT_BLAST_RADIUS,
-} from '@governance/shared/blast-radius-settings';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+} from '@governance/shared/detect/reach/blast-radius-settings';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** A tenant's blast radius, and whether the tenant set it. */
 export interface BlastRadius {

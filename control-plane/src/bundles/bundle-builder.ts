@@ -6,15 +6,15 @@
  * and an alert report it.
  */
 import type { PolicySource } from '@governance/policies/contract';
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import { AppError } from '@governance/shared/errors';
-import { isUniqueViolation } from '../platform/database.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
 import {
   SYSTEM_ACTOR,
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
 import { createBuildQueue } from './build-queue.ts';
 import { bundleStore } from './bundle-store.ts';
 import { createNewerRevisions } from './newer-revisions.ts';

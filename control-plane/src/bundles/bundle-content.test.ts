@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { CompiledPolicySet, PolicySource } from '@governance/policies/contract';
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { BundleManifest, type BundleSettings } from '@governance/shared/bundle-format';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { BundleManifest, type BundleSettings } from '@governance/shared/bundle/bundle-format';
 import {
   type BundleVerificationKey,
   verifyBundleSignatures,
-} from '@governance/shared/bundle-signature';
+} from '@governance/shared/bundle/bundle-signature';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findNativeOpa, NO_NATIVE_OPA, startNativeOpa } from '../../../tests/support/native-opa.ts';

@@ -5,20 +5,20 @@
  */
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import type { BundledModule, CompiledPolicySet, PolicySource } from '@governance/policies/contract';
-import { BundleArchiveError, unpackArchive } from '@governance/shared/bundle-archive';
+import { BundleArchiveError, unpackArchive } from '@governance/shared/bundle/bundle-archive';
 import {
   BUNDLE_MEMBERS,
   type BundleManifest,
   BundleManifest as BundleManifestSchema,
   type BundleSettings,
-} from '@governance/shared/bundle-format';
+} from '@governance/shared/bundle/bundle-format';
 import {
   type BundleSignatureAlgorithm,
   type BundleVerificationKey,
   signBundle,
   verifyBundleSignatures,
-} from '@governance/shared/bundle-signature';
-import { canonicalize } from '@governance/shared/canonical-json';
+} from '@governance/shared/bundle/bundle-signature';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { toCarried } from './carried-policies.ts';
 import { packArchive } from './pack-archive.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type NewAlert, raiseAlert } from '../alerts/raise-alert.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { BundleObserver } from './bundle-builder.ts';
 import {
   describeUnrecorded,

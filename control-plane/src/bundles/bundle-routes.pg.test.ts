@@ -2,17 +2,17 @@ import { createPublicKey, hash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unpackArchive } from '@governance/shared/bundle-archive';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
 import {
   type BundleVerificationKey,
   verifyBundleSignatures,
-} from '@governance/shared/bundle-signature';
+} from '@governance/shared/bundle/bundle-signature';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
 import { attestRows } from '../../../tests/support/attested-planes.ts';
 import { findNativeOpa, NO_NATIVE_OPA, startNativeOpa } from '../../../tests/support/native-opa.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 
 const { app, call, aTenantAdmin, controlPlane, logged } = await testControlPlane();
 const { db } = controlPlane;

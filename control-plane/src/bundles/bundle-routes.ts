@@ -2,7 +2,7 @@
  * GET /api/v1/opa/bundle/{tenant_id}: OPA's bundle service protocol, with entity tags and long
  * polling. A stock OPA keeps long polling only if the answer's content type permits it.
  */
-import { REVISION_HEADER } from '@governance/shared/channel-routes';
+import { REVISION_HEADER } from '@governance/shared/channel/channel-routes';
 import { AppError } from '@governance/shared/errors';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';

@@ -3,12 +3,12 @@
  * data planes; a poll costs none, apart from a check every ten seconds that the cached bundle is
  * still the newest.
  */
-import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
+import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channel/channels';
 import { LRUCache } from 'lru-cache';
 import { createSharedReads } from '../feed/shared-reads.ts';
 import { createTenantListeners, type Waiter } from '../feed/tenant-listeners.ts';
-import type { ChangeBus } from '../platform/change-bus.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { bundleStore } from './bundle-store.ts';
 
 /** The most bytes of bundles kept in memory. */

@@ -1,5 +1,5 @@
-import { boundHeldLocks, lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { boundHeldLocks, lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export interface StoredBundle {
   revision: number;

@@ -4,12 +4,12 @@
  */
 import { hash } from 'node:crypto';
 import type { PolicySource } from '@governance/policies/contract';
-import { BundleManifest } from '@governance/shared/bundle-format';
-import { readBundleSignature } from '@governance/shared/bundle-signature';
-import { canonicalize } from '@governance/shared/canonical-json';
+import { BundleManifest } from '@governance/shared/bundle/bundle-format';
+import { readBundleSignature } from '@governance/shared/bundle/bundle-signature';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { Id, Sha256Hex } from '@governance/shared/text';
 import { z } from 'zod';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** The member of a manifest's metadata: digests by policy id. */
 const CarriedPolicies = z.record(z.string(), Sha256Hex);

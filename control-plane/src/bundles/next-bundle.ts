@@ -3,8 +3,8 @@
  * already compiled are taken from it.
  */
 import type { CompiledPolicySet, PolicySource, RegoCompiler } from '@governance/policies/contract';
-import type { BundleSettings } from '@governance/shared/bundle-format';
-import type { BundleVerificationKey } from '@governance/shared/bundle-signature';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
+import type { BundleVerificationKey } from '@governance/shared/bundle/bundle-signature';
 import {
   type BundleSigner,
   composeBundle,

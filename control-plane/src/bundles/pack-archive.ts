@@ -4,8 +4,8 @@
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { BundleArchiveError, isPlainPath } from '@governance/shared/bundle-archive';
-import { BUNDLE_LIMITS } from '@governance/shared/bundle-format';
+import { BundleArchiveError, isPlainPath } from '@governance/shared/bundle/bundle-archive';
+import { BUNDLE_LIMITS } from '@governance/shared/bundle/bundle-format';
 import { Header } from 'tar';
 
 const compress = promisify(gzip);

@@ -1,6 +1,6 @@
 /** Policies that are not what their admin records say, and how that is told. */
 import type { PolicySource } from '@governance/policies/contract';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export type RecordFault =
   | 'no_record'

@@ -3,7 +3,7 @@
  * and restores. The tables hold the same facts, but the database's owner can rewrite them; the
  * admin chain's head is also known to data planes.
  */
-import type { AdminActionRecord } from '@governance/shared/ledger-record';
+import type { AdminActionRecord } from '@governance/shared/ledger/ledger-record';
 import { z } from 'zod';
 import type { FoundInStream } from './chain-walk.ts';
 import { MAX_RESTORES, newMark, type StreamMark } from './stream-mark.ts';

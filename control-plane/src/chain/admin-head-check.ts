@@ -4,15 +4,15 @@
  * planes keep. Only the control plane's own signature counts, so a hostile data plane cannot fake a
  * break. Proven by admin-chain-cut.pg.test.ts.
  */
-import { compareAdminHeads, isContradicted } from '@governance/shared/admin-head';
-import type { AdminHeadReport } from '@governance/shared/channels';
+import { compareAdminHeads, isContradicted } from '@governance/shared/channel/admin-head';
+import type { AdminHeadReport } from '@governance/shared/channel/channels';
 import {
   type AdminHead,
   type SignedAdminHead,
   type StatementKey,
   verifyStatement,
-} from '@governance/shared/signed-statement';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+} from '@governance/shared/channel/signed-statement';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { ChainBreakRecorder } from './chain-breaks.ts';
 import { showPosition } from './chain-position.ts';
 import { chainStore } from './chain-store.ts';

@@ -1,6 +1,7 @@
 /** Single admin records of a tenant. */
+
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { recordsOf } from './records-of.ts';
 
 /** Admin records that are searched for one that no row names. */

@@ -7,10 +7,10 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BatchHeader, isBatchSignedBy } from '@governance/shared/audit-batch';
 import { createBatchRecords, recordsOf } from '@governance/shared/evidence/checks/batch-records';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { readEd25519Key } from '@governance/shared/evidence/ed25519';
+import { BatchHeader, isBatchSignedBy } from '@governance/shared/ledger/audit-batch';
 import type { StoredBatch } from './chain-store.ts';
 import type { FoundInStream } from './chain-walk.ts';
 import type { LinkHashes, RecordRange } from './recent-records.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '@governance/shared/errors';
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import { type BreakFilter, breakStore } from './break-store.ts';
 
 export interface BreakServiceDeps {

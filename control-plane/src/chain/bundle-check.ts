@@ -3,9 +3,9 @@
  * each must be what a key of the service signed for this tenant and revision. Proven by
  * bundle-check.pg.test.ts.
  */
-import { BundleManifest } from '@governance/shared/bundle-format';
-import { readBundleSignature } from '@governance/shared/bundle-signature';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { BundleManifest } from '@governance/shared/bundle/bundle-format';
+import { readBundleSignature } from '@governance/shared/bundle/bundle-signature';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { FoundBreak } from './chain-breaks.ts';
 import type { EvidenceKeys } from './log-places.ts';
 

@@ -4,9 +4,9 @@
  * are in admin-chain-cut.pg.test.ts.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { signBatch } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { uuidv7 } from '@governance/shared/ids';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { signBatch } from '@governance/shared/ledger/audit-batch';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   aDataPlane,

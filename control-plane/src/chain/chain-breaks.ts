@@ -5,7 +5,7 @@
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { uuidv7 } from '@governance/shared/ids';
 import { raiseAlert } from '../alerts/raise-alert.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { checkOf, type RecordedBreakKind } from './break-check.ts';
 
 export type { LogBreakKind, RecordedBreakKind } from './break-check.ts';

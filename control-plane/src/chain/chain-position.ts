@@ -1,4 +1,4 @@
-import { type ChainPosition, GENESIS_HASH } from '@governance/shared/hash-chain';
+import { type ChainPosition, GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
 
 /** A chain position as breaks show it. */
 export function showPosition(position: ChainPosition | null): string {

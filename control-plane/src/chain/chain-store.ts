@@ -1,6 +1,6 @@
-import type { ChainPosition } from '@governance/shared/hash-chain';
+import type { ChainPosition } from '@governance/shared/ledger/hash-chain';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { StoredRow } from './chain-walk.ts';
 import type { LinkHashes, RecordRange } from './recent-records.ts';
 

@@ -4,12 +4,12 @@
  * cost of the run, so that requests in a loop cannot occupy the database. Unlike chain-watch.ts, it
  * trusts no stored result: of what it verified before it remembers digests (verified-pages.ts).
  */
-import type { ChainPosition } from '@governance/shared/hash-chain';
+import type { ChainPosition } from '@governance/shared/ledger/hash-chain';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
 import { createBundleReads } from './bundle-check.ts';
 import { type ChainBreakRecorder, type FoundBreak, MAX_BREAKS_RECORDED } from './chain-breaks.ts';
 import { type ChainStore, chainStore, type StreamKind } from './chain-store.ts';

@@ -4,17 +4,17 @@
  * (any one-byte edit of the table is found).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { findForbidden } from '@governance/shared/data-plane-records';
 import type { CheckName } from '@governance/shared/evidence/checks/check';
 import { type RecordRead, readRecord } from '@governance/shared/evidence/checks/read-record';
+import { findForbidden } from '@governance/shared/ledger/data-plane-records';
 import {
   type ChainBreak,
   type ChainBreakKind,
   type ChainPosition,
   verifyLink,
-} from '@governance/shared/hash-chain';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
-import { isTimeImpossible } from '../platform/record-time.ts';
+} from '@governance/shared/ledger/hash-chain';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
+import { isTimeImpossible } from '../platform/database/record-time.ts';
 import {
   type LedgerColumns,
   ledgerColumns,

@@ -9,14 +9,14 @@
  */
 
 import type { Logger } from 'pino';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import { pause } from '../platform/pause.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import { pause } from '../platform/pause.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { createBundleReads } from './bundle-check.ts';
 import { type ChainBreakRecorder, LOG_STREAM } from './chain-breaks.ts';
 import { type ChainStore, chainStore } from './chain-store.ts';

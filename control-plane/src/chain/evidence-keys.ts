@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { type PublicJwk, readEd25519Key } from '@governance/shared/evidence/ed25519';
-import type { ServiceKeys } from '../platform/keys.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
 import type { EvidenceKeys } from './log-places.ts';
 
 /**

@@ -1,8 +1,9 @@
 /** Checks that a stored batch is the one that a leaf of the log was made from. */
-import { BatchHeader } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { BatchHeader } from '@governance/shared/ledger/audit-batch';
 import type { LogFault } from './log-places.ts';
 import type { StoredLeaf } from './log-tree-rows.ts';
 

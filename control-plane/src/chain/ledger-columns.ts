@@ -2,7 +2,7 @@
  * The columns of ledger_records that come from a record's bytes, so that events can be found by
  * index. The bytes are authoritative: verification recomputes the columns from them.
  */
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 
 export interface LedgerColumns {
   type: string;

@@ -1,4 +1,4 @@
-import { canonicalize } from '@governance/shared/canonical-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { expect, it } from 'vitest';
 import { readAsEarlier } from './ledger-row.ts';
 

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { isCanonicalText } from '@governance/shared/canonical-json';
+import { isCanonicalText } from '@governance/shared/json/canonical-json';
+import { checkJsonBounds } from '@governance/shared/json/strict-json';
 import {
   checkRecord,
   type LedgerRecord,
   MAX_RECORD_BYTES,
   parseRecord,
-} from '@governance/shared/ledger-record';
-import { checkJsonBounds } from '@governance/shared/strict-json';
+} from '@governance/shared/ledger/ledger-record';
 
 /** A row of ledger_records, as listed and streamed. */
 export interface LedgerRow {

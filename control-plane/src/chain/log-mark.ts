@@ -2,8 +2,9 @@
  * A walk's progress in the tenant's log, with everything that it needs to continue, also in another
  * process. Stored with the marks of the streams, under the id of the log's breaks.
  */
-import { DAY_MS } from '@governance/shared/durations';
+
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
+import { DAY_MS } from '@governance/shared/time/durations';
 import { z } from 'zod';
 import { textOfTime } from './text-of-time.ts';
 

@@ -5,7 +5,7 @@ import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { createMerkleTree, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
 import { beforeAll, expect, it } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
+import { systemScope } from '../platform/database/tenant-scope.ts';
 import { newLogMark } from './log-mark.ts';
 import { checkSignedPlaces, type LogBreak } from './log-places.ts';
 import { logRows } from './log-rows.ts';

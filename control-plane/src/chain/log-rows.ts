@@ -1,5 +1,5 @@
 /** The log's rows, read a page at a time for verification. */
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { logTreeRows } from './log-tree-rows.ts';
 import { signedPlaceRows } from './signed-place-rows.ts';
 

@@ -1,7 +1,7 @@
 /** The log's leaves and nodes, as read for verification; they may have been tampered with. */
 import { type SubtreeAt, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** The log's size as several tables state it, read at one moment. */
 export interface LogEnd {

@@ -7,7 +7,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { foldSubtrees, subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
-import { nodeHash } from '@governance/shared/merkle';
+import { nodeHash } from '@governance/shared/ledger/merkle';
 import { findLeafFault } from './leaf-check.ts';
 import { checkLogEpochs } from './log-epoch-check.ts';
 import { countCheckpoint, isKept, type LogMark, newLogMark } from './log-mark.ts';

@@ -10,9 +10,9 @@ import { auditStore } from '../audit/audit-store.ts';
 import { PLANE_CHANGES, readEndings } from '../data-planes/plane-records.ts';
 import type { EvidenceRequest } from '../evidence/export/evidence-request.ts';
 import { listSelected } from '../evidence/export/selected-records.ts';
+import { newestSince } from '../platform/database/newest-records.ts';
+import { systemScope, type TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import { newestSince } from '../platform/newest-records.ts';
-import { systemScope, type TenantTransaction } from '../platform/tenant-scope.ts';
 import { POLICY_CHANGES } from '../policies/newest-records.ts';
 import { recordsOf } from './records-of.ts';
 

@@ -1,6 +1,7 @@
 /** Digests of stored pages, which PostgreSQL computes from the rows (verified-pages.ts). */
+
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 interface Place {
   epoch: number;

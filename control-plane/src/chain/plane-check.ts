@@ -3,7 +3,7 @@
  * they report as acknowledged. Finds a replaced key, an invented fork, a removed stream, and a
  * stream whose end was cut together with its head.
  */
-import { Heartbeat, type ShippedEnd } from '@governance/shared/channels';
+import { Heartbeat, type ShippedEnd } from '@governance/shared/channel/channels';
 import { z } from 'zod';
 import { registrationBreak } from './admin-facts.ts';
 import type { ChainStore, StoredPlane } from './chain-store.ts';

@@ -1,4 +1,4 @@
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { Prisma } from '../platform/generated/client.ts';
 
 /** What `LedgerRow` has of a row. */

@@ -1,6 +1,7 @@
 /** What was signed about a tenant's log, as read for verification; it may have been tampered with. */
+
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface StoredCheckpoint {
   epoch: number;

@@ -3,7 +3,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import type { RecordedBreakKind } from './chain-breaks.ts';
 import { readStanding } from './standing-breaks.ts';
 import { newMark } from './stream-mark.ts';

@@ -3,8 +3,9 @@
  * not stored: a fork, and an admin chain or log that contradicts what data planes remember. They
  * count as breaks as long as they are recorded, even if acknowledged or explained.
  */
+
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { FoundBreak, RecordedBreakKind } from './chain-breaks.ts';
 import type { Restore, StreamMark } from './stream-mark.ts';
 

@@ -1,5 +1,5 @@
 /** The stored progress of a tenant's verification walks. */
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { LOG_STREAM } from './chain-breaks.ts';
 import { type LogMark, readLogMark } from './log-mark.ts';
 import { readMark, type StreamMark } from './stream-mark.ts';

@@ -4,18 +4,18 @@
  * taken at the first start, and while an upgrade is rolled out.
  */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { RegistrationReply } from '@governance/shared/channels';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
-import { SealedUpstreamCredential } from '@governance/shared/upstream-credential';
+import { SealedUpstreamCredential } from '@governance/shared/mcp/upstream-credential';
 import { compactDecrypt } from 'jose';
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { PLATFORM } from '../platform/change-bus.ts';
+import { PLATFORM } from '../platform/database/change-bus.ts';
+import { systemScope } from '../platform/database/tenant-scope.ts';
+import { ROLL_OUT_MS } from '../platform/keys/row-attestations.ts';
 import { hashSecret } from '../platform/random-secret.ts';
-import { ROLL_OUT_MS } from '../platform/row-attestations.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
 import { createAttestedPlanes } from './attested-planes.ts';
 import { tokenStatement } from './plane-statements.ts';
 

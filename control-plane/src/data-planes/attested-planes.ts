@@ -3,20 +3,24 @@
  * database can write a key or a token's hash of his own into a row: nothing is sealed to such a key,
  * and no such token is believed (ADR 106). Proven by attested-planes.pg.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import type { JWK } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { type ChangeBus, PLATFORM } from '../platform/change-bus.ts';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { SealingTarget } from '../platform/feature.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import type { DataPlaneTokenOwner, Lookups } from '../platform/lookups.ts';
-import { type Judge, ROLL_OUT_MS, type RowAttestations } from '../platform/row-attestations.ts';
+import { type ChangeBus, PLATFORM } from '../platform/database/change-bus.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import type { DataPlaneTokenOwner, Lookups } from '../platform/database/lookups.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { SealingTarget } from '../platform/feature.ts';
+import {
+  type Judge,
+  ROLL_OUT_MS,
+  type RowAttestations,
+} from '../platform/keys/row-attestations.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import {
   type Adoption,
   type Attester,

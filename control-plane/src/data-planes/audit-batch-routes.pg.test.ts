@@ -1,5 +1,5 @@
-import { BATCH_LIMITS, encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
+import { BATCH_LIMITS, encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import Fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';

@@ -1,6 +1,6 @@
 /** Who hangs up: what was set aside for a body that never came is given back. */
 import { once } from 'node:events';
-import { NDJSON } from '@governance/shared/channel-routes';
+import { NDJSON } from '@governance/shared/channel/channel-routes';
 import Fastify from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';

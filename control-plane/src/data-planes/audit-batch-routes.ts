@@ -6,9 +6,9 @@
  */
 import { randomInt } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { BATCH_LIMITS, decodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { BATCH_LIMITS, decodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
 import { AppError } from '@governance/shared/errors';
-import { readRequestBody } from '@governance/shared/request-body';
+import { readRequestBody } from '@governance/shared/http/request-body';
 import { Id } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';

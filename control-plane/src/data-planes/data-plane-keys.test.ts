@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { RegistrationRequest } from '@governance/shared/channels';
+import type { RegistrationRequest } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { describe, expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';

@@ -10,7 +10,7 @@ import {
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto';
-import type { RegistrationRequest } from '@governance/shared/channels';
+import type { RegistrationRequest } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { type PublicJwk, readEd25519Key } from '@governance/shared/evidence/ed25519';
 

@@ -1,4 +1,4 @@
-import { Heartbeat, HeartbeatReceipt } from '@governance/shared/channels';
+import { Heartbeat, HeartbeatReceipt } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';

@@ -1,4 +1,4 @@
-import { DeploymentName, StreamReport } from '@governance/shared/channels';
+import { DeploymentName, StreamReport } from '@governance/shared/channel/channels';
 import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { listOf, Name, pageQuery } from '../platform/http/schemas.ts';

@@ -1,11 +1,11 @@
-import type { RegistrationRequest } from '@governance/shared/channels';
+import type { RegistrationRequest } from '@governance/shared/channel/channels';
 import { describe, expect, it } from 'vitest';
 import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testAttestedPlanes } from '../../../tests/support/attested-planes.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantScope, TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { createDataPlaneService } from './data-plane-service.ts';
 import { createLocalLink, type LocalLinkParts } from './local-link.ts';
 

@@ -1,26 +1,27 @@
 /** Registration and state of data planes. */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import type {
   AdminHeadReport,
   LogWatchReport,
   RegistrationAnswer,
   RegistrationRequest,
-} from '@governance/shared/channels';
+} from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
+import type { KeyHistory } from '@governance/shared/evidence/key-history';
 import { uuidv7 } from '@governance/shared/ids';
-import type { KeyHistory } from '@governance/shared/key-history';
-import type { ToolPinReport } from '@governance/shared/tool-pins';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import type { ToolPinReport } from '@governance/shared/mcp/tool-pins';
 import { raiseAlert } from '../alerts/raise-alert.ts';
-import type { ChangeBus } from '../platform/change-bus.ts';
-import type { FeatureList } from '../platform/feature-list.ts';
-import type { PublicJwk } from '../platform/keys.ts';
-import type { Page } from '../platform/page.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
+import type { Page } from '../platform/database/page.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantScope,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { FeatureList } from '../platform/feature-list.ts';
+import type { PublicJwk } from '../platform/keys/keys.ts';
 import type { AttestedPlanes } from './attested-planes.ts';
 import {
   bundleRevisionOf,

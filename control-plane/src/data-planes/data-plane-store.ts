@@ -1,7 +1,7 @@
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { Attestation } from '../platform/row-attestations.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
+import type { Attestation } from '../platform/keys/row-attestations.ts';
 import type { DataPlane, DataPlaneStanding, ListedDataPlane } from './data-plane.ts';
 import { withoutToken } from './data-plane-token-store.ts';
 import { heartbeatStore } from './heartbeat-store.ts';

@@ -1,11 +1,15 @@
-import { DAY_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import type { ChangeBus } from '../platform/change-bus.ts';
+import { DAY_MS } from '@governance/shared/time/durations';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import type { FeatureList } from '../platform/feature-list.ts';
-import type { Page } from '../platform/page.ts';
-import type { RowAttestations } from '../platform/row-attestations.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { RowAttestations } from '../platform/keys/row-attestations.ts';
 import type { DataPlaneStanding } from './data-plane.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
 import { createDataPlaneSecret, type DataPlaneToken } from './data-plane-token.ts';

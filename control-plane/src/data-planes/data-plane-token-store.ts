@@ -1,7 +1,7 @@
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { Attestation } from '../platform/row-attestations.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Attestation } from '../platform/keys/row-attestations.ts';
 import type { DataPlaneToken } from './data-plane-token.ts';
 
 // The hash stays in the database; only the look-up compares it.

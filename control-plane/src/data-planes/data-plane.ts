@@ -1,5 +1,5 @@
-import type { Heartbeat } from '@governance/shared/channels';
-import { isWithin } from '@governance/shared/durations';
+import type { Heartbeat } from '@governance/shared/channel/channels';
+import { isWithin } from '@governance/shared/time/durations';
 
 /**
  * Whether a data plane may work. A `revoked` one may only ship its backlog. A `forked` one had two

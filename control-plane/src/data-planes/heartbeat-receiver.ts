@@ -11,15 +11,19 @@ import type {
   HeartbeatReceipt,
   LogWatchReport,
   StreamReport,
-} from '@governance/shared/channels';
-import { HOUR_MS } from '@governance/shared/durations';
+} from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
-import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { createRateLimiter } from '@governance/shared/http/rate-limiter';
+import type { ToolPinReport } from '@governance/shared/mcp/tool-pins';
 import { Id } from '@governance/shared/text';
-import type { ToolPinReport } from '@governance/shared/tool-pins';
+import { HOUR_MS } from '@governance/shared/time/durations';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { bundleRevisionOf } from './data-plane.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';

@@ -1,7 +1,7 @@
 /** The heartbeats of data planes: the newest of each is kept, on its row. */
-import type { Heartbeat } from '@governance/shared/channels';
+import type { Heartbeat } from '@governance/shared/channel/channels';
 import { Id } from '@governance/shared/text';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { DataPlaneStanding, ShownHeartbeat } from './data-plane.ts';
 
 /** The data plane whose heartbeat was stored. */

@@ -3,8 +3,8 @@
  * tenant from delivering, not with all the tokens of a revoked root.
  */
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { CHANNEL_PATHS, encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
+import { CHANNEL_PATHS, encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, expect, it } from 'vitest';
 import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';

@@ -3,9 +3,9 @@
  * when its token is revoked, and a bystander's do not end so; and one data plane cannot take the
  * places of others.
  */
-import { CHANNEL_PATHS } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
-import { FEED_START } from '@governance/shared/feed-chain';
+import { CHANNEL_PATHS } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import { expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';

@@ -1,12 +1,12 @@
 /** The channels between the two planes of one process: function calls behind the same interface. */
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import type { LogView } from '@governance/shared/evidence/log-watch';
 import type { BundleSource } from '../bundles/bundle-source.ts';
 import type { FeedReader } from '../feed/feed-reader.ts';
 import type { IngestService } from '../ingest/ingest-service.ts';
 import type { PayloadIngest } from '../payloads/payload-ingest.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
+import { systemScope } from '../platform/database/tenant-scope.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 
 export interface LocalLinkParts {

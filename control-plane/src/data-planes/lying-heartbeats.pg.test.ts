@@ -2,8 +2,8 @@
  * What a data plane with a good token and key can say by heartbeat and batch to stop or fill what is
  * not its own. By the public interface alone.
  */
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, expect, it } from 'vitest';
 import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';

@@ -4,13 +4,13 @@
  * attested-planes.pg.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import {
   type Attest,
   type Attestation,
   isUnattested,
   type Judge,
-} from '../platform/row-attestations.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+} from '../platform/keys/row-attestations.ts';
 import { dataPlaneStore } from './data-plane-store.ts';
 import {
   type Endings,

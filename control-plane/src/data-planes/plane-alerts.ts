@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import { type NewAlert, raiseAlert } from '../alerts/raise-alert.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { FoundRow } from './plane-adoption.ts';
 
 const ALERT = 'DATA_PLANE_NOT_RECORDED';

@@ -3,21 +3,21 @@
  * which were revoked. Proven by attested-planes.pg.test.ts.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AdminActionRecord } from '@governance/shared/ledger-record';
+import type { AdminActionRecord } from '@governance/shared/ledger/ledger-record';
 import { findAdminRecord, type StoredRecord, searchAdminRecord } from '../chain/admin-records.ts';
-import { Prisma } from '../platform/generated/client.ts';
 import {
   findNewestRecords,
   type NewestRecord,
   type RecordKind,
   readAdminAction,
-} from '../platform/newest-records.ts';
+} from '../platform/database/newest-records.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
+import { Prisma } from '../platform/generated/client.ts';
 import {
   type AttestationFault,
   attestationFault,
   type Judge,
-} from '../platform/row-attestations.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+} from '../platform/keys/row-attestations.ts';
 import {
   type PlaneRow,
   planeDetails,

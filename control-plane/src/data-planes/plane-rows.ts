@@ -1,8 +1,8 @@
 /** Rows of data planes and tokens with what is attested of them. */
-import { DAY_MS } from '@governance/shared/durations';
+import { DAY_MS } from '@governance/shared/time/durations';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { Attestation } from '../platform/row-attestations.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Attestation } from '../platform/keys/row-attestations.ts';
 import type { PlaneRow, TokenRow } from './plane-statements.ts';
 
 /** A data plane that secrets are sealed for, if its rows are what was registered. */

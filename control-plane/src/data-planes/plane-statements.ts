@@ -3,14 +3,14 @@
  * out is what a row may lose without harm: a standing that ends it, and a token's earlier end.
  */
 import { hash } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
-import type { DataPlaneTokenOwner } from '../platform/lookups.ts';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import type { DataPlaneTokenOwner } from '../platform/database/lookups.ts';
 import {
   type AttestationFault,
   attestationFault,
   type Judge,
   type RowStatement,
-} from '../platform/row-attestations.ts';
+} from '../platform/keys/row-attestations.ts';
 
 interface Kept {
   recordId: string | null;

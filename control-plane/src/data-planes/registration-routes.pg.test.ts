@@ -1,5 +1,5 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
-import { RegistrationReply } from '@governance/shared/channels';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';

@@ -3,7 +3,7 @@ import {
   DeploymentToken,
   ProvenRegistration,
   RegistrationReply,
-} from '@governance/shared/channels';
+} from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { bearerOf } from '../platform/http/guards.ts';

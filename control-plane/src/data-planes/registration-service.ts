@@ -4,21 +4,25 @@
  * token-life.pg.test.ts.
  */
 
-import { isRegistrationProven } from '@governance/shared/channel-routes';
+import { isRegistrationProven } from '@governance/shared/channel/channel-routes';
 import {
   type DeploymentToken,
   type ProvenRegistration,
   RegistrationReply,
-} from '@governance/shared/channels';
-import { isWithin, MINUTE_MS } from '@governance/shared/durations';
+} from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
+import { createRateLimiter } from '@governance/shared/http/rate-limiter';
 import { uuidv7 } from '@governance/shared/ids';
-import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { isWithin, MINUTE_MS } from '@governance/shared/time/durations';
 import { raiseAlert } from '../alerts/raise-alert.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import type { DataPlaneIdentity } from '../platform/http/route-table.ts';
-import type { Attest } from '../platform/row-attestations.ts';
+import type { Attest } from '../platform/keys/row-attestations.ts';
 import { createSlots } from '../platform/slots.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import type { AttestedPlanes } from './attested-planes.ts';
 import { readKeys } from './data-plane-keys.ts';
 import type { DataPlaneService } from './data-plane-service.ts';

@@ -3,12 +3,12 @@
  * data plane's key and sent in the feed, so that other readers of the feed and the database cannot
  * read it. The fact's key begins with the deployment's id.
  */
-import type { FactKind } from '@governance/shared/facts';
-import { SEALING } from '@governance/shared/upstream-credential';
+import type { FactKind } from '@governance/shared/channel/facts';
+import { SEALING } from '@governance/shared/mcp/upstream-credential';
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { createSlots, type SlotLimits } from '../platform/slots.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { planeRows } from './plane-rows.ts';
 
 /**

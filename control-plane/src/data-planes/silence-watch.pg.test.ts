@@ -1,10 +1,10 @@
-import type { Heartbeat } from '@governance/shared/channels';
+import type { Heartbeat } from '@governance/shared/channel/channels';
 import { describe, expect, it } from 'vitest';
 import { aDataPlane } from '../../../tests/support/a-data-plane.ts';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createAlertService } from '../alerts/alert-service.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { heartbeatStore } from './heartbeat-store.ts';
 import { createSilenceWatch } from './silence-watch.ts';
 

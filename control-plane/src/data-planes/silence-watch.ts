@@ -6,13 +6,13 @@
 
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { SILENT_AFTER_MS } from './data-plane.ts';
 import { withoutToken } from './data-plane-token-store.ts';
 

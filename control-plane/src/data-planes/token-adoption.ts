@@ -4,7 +4,7 @@
  * connection of the pool. One runs at a time; those who ask meanwhile share the next ones, of one
  * tenant each. Proven by attested-planes.pg.test.ts.
  */
-import { createGatheredReads } from '../platform/gathered-reads.ts';
+import { createGatheredReads } from '../platform/database/gathered-reads.ts';
 
 /** The most tokens of one transaction. */
 const MOST = 200;

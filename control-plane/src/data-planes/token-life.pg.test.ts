@@ -3,8 +3,8 @@
  * order, a token is good exactly while the rules say so, at every route that takes one.
  */
 import { createHash } from 'node:crypto';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createWriter } from '../../../tests/support/a-data-plane.ts';

@@ -1,9 +1,9 @@
 /** Removes deployments' tokens 30 days after they ended, so that renewals do not fill the table. */
 
-import { DAY_MS } from '@governance/shared/durations';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { DAY_MS } from '@governance/shared/time/durations';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { dataPlaneTokenStore } from './data-plane-token-store.ts';
 
 const KEPT_MS = 30 * DAY_MS;

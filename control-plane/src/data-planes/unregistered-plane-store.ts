@@ -4,11 +4,11 @@
  * somebody invents, and drops those silent for a week.
  */
 
-import { Heartbeat } from '@governance/shared/channels';
-import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
-import { DAY_MS } from '@governance/shared/durations';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { Heartbeat } from '@governance/shared/channel/channels';
+import { CLOCK_JUMP_MS } from '@governance/shared/time/clock-jumps';
+import { DAY_MS } from '@governance/shared/time/durations';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 const MAX_UNREGISTERED = 100;
 /** Characters of the bundle version that are shown. */

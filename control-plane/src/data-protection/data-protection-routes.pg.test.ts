@@ -2,14 +2,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { BundleData } from '@governance/shared/bundle-format';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { BundleData } from '@governance/shared/bundle/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createPayloadPurge } from '../payloads/payload-purge.ts';
 import { payloadStore } from '../payloads/payload-store.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
+import { systemScope } from '../platform/database/tenant-scope.ts';
 
 const GCP_KEY = 'projects/p/locations/europe/keyRings/r/cryptoKeys/k';
 // Credentials as an operator gives them, for a Cloud KMS that is not there.

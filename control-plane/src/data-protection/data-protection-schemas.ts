@@ -1,5 +1,8 @@
 /** The wire shapes of /api/v1/admin/data-protection (specification 1, sections 2 and 3). */
-import { MAX_REDACT_FIELDS, PayloadMode } from '@governance/shared/data-protection-settings';
+import {
+  MAX_REDACT_FIELDS,
+  PayloadMode,
+} from '@governance/shared/settings/data-protection-settings';
 import { Text, VisibleText } from '@governance/shared/text';
 import { z } from 'zod';
 import { KeyProviderName } from '../key-management/key-provider.ts';

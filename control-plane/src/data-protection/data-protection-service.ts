@@ -2,9 +2,9 @@
  * A tenant's data protection. A change is published in the bundle's settings (the WebAssembly is
  * reused), and the request is answered once the change is enforced.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
-import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
+import type { DataProtectionSettings } from '@governance/shared/settings/data-protection-settings';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import type { AttestedPlanes, FindTargets } from '../data-planes/attested-planes.ts';
 import {
@@ -22,14 +22,14 @@ import {
   storeProtectionPolicy,
 } from '../payloads/protection-policy.ts';
 import { formerValues } from '../platform/admin-details.ts';
-import type { SealingTarget } from '../platform/feature.ts';
-import type { MasterKey } from '../platform/master-key.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantScope,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { SealingTarget } from '../platform/feature.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 import { changedPolicy, requireConnectivity, requireUsable } from './data-protection-policy.ts';
 import { type DataProtectionPatch, toView } from './data-protection-schemas.ts';
 import { appendIdentifierKey, newIdentifierKey } from './identifier-key.ts';

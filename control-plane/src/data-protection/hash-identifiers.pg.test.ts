@@ -2,8 +2,8 @@
  * The key for hashing identifiers: who gets it, sealed, and when it ends. No bundle and no table
  * has it in clear.
  */
-import { RegistrationReply } from '@governance/shared/channels';
-import { SealedIdentifierKey } from '@governance/shared/identifier-hash';
+import { RegistrationReply } from '@governance/shared/channel/channels';
+import { SealedIdentifierKey } from '@governance/shared/keys/identifier-hash';
 import { compactDecrypt } from 'jose';
 import { beforeEach, expect, it } from 'vitest';
 import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';

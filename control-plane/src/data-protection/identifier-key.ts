@@ -4,12 +4,15 @@
  * since a data plane that registers must not wait for one.
  */
 import { randomBytes } from 'node:crypto';
-import { IDENTIFIER_KEY_BYTES, type SealedIdentifierKey } from '@governance/shared/identifier-hash';
+import {
+  IDENTIFIER_KEY_BYTES,
+  type SealedIdentifierKey,
+} from '@governance/shared/keys/identifier-hash';
 import { sealFor } from '../data-planes/sealed-facts.ts';
-import { identifierKeyContext } from '../platform/ciphertext-kinds.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { SealingTarget } from '../platform/feature.ts';
-import type { MasterKey } from '../platform/master-key.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { identifierKeyContext } from '../platform/keys/ciphertext-kinds.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 
 /** @returns a new key, encrypted */
 export function newIdentifierKey(

@@ -1,5 +1,5 @@
-import { findScopeFault } from '@governance/shared/resource-scopes';
 import { GivenId, isSeen, Text } from '@governance/shared/text';
+import { findScopeFault } from '@governance/shared/tokens/resource-scopes';
 import { z } from 'zod';
 import { listOf, pageQuery } from '../platform/http/schemas.ts';
 import type { Delegation } from '../workflows/delegation-store.ts';

@@ -3,21 +3,25 @@
  * a part of its own rights. A delegation must lie within the delegator's rights when it is issued;
  * data planes check that again at every call (enforcement/steps/scope-probe.ts).
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
+import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/channel/facts';
+import { AppError } from '@governance/shared/errors';
+import { uuidv7 } from '@governance/shared/ids';
 import {
   completeScope,
   type DelegationScope,
   findExceedingRoles,
   findExceedingScope,
-} from '@governance/shared/delegation-scope';
-import { AppError } from '@governance/shared/errors';
-import { type AgentStatus, effectiveAgentStatus } from '@governance/shared/facts';
-import { uuidv7 } from '@governance/shared/ids';
+} from '@governance/shared/tokens/delegation-scope';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
-import type { Page } from '../platform/page.ts';
-import { databaseTime, requireRightClock } from '../platform/right-clock.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Page } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
+import { databaseTime, requireRightClock } from '../platform/keys/right-clock.ts';
 import { hasLocalModelsPolicy } from '../policies/local-models-policy.ts';
 import {
   type Delegation,

@@ -4,7 +4,7 @@
  * so each condition considers decisions before and after the new one. Proven by
  * behavior-reversal.test.ts.
  */
-import { MINUTE_MS } from '@governance/shared/durations';
+import { MINUTE_MS } from '@governance/shared/time/durations';
 import type { Disposition } from './disposition.ts';
 
 const OPPOSITE_WITHIN_MS = 120 * MINUTE_MS;

@@ -1,5 +1,5 @@
 /** Detectors after a clock that was ahead, or behind, was put right: what is new is seen. */
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { beforeEach, expect, it } from 'vitest';
 import { aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
 import { anAgent } from '../../../tests/support/an-agent.ts';

@@ -1,5 +1,5 @@
 /** DLP_CROSS_SESSION on what two data planes ship: once, over restarts, replicas and late records. */
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { anAlert } from '@governance/shared/testing/test-records';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, anOutcome } from '../../../tests/support/a-data-plane.ts';

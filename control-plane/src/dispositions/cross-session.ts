@@ -2,9 +2,10 @@
  * DLP_CROSS_SESSION: an agent sends what one DLP pattern finds in several sessions, at whatever data
  * planes and workers. Proven by cross-session.pg.test.ts.
  */
-import { MINUTE_MS } from '@governance/shared/durations';
-import type { Severity } from '@governance/shared/ledger-record';
-import { isQuestion } from '@governance/shared/server-questions';
+
+import type { Severity } from '@governance/shared/ledger/ledger-record';
+import { isQuestion } from '@governance/shared/mcp/server-questions';
+import { MINUTE_MS } from '@governance/shared/time/durations';
 import { patternsAcrossSessions } from '../dlp/dlp-service.ts';
 import { keyOf, requesterKeyOf } from '../sessions/session-key.ts';
 import { about, type Batch, type Detect } from './detector.ts';

@@ -4,9 +4,9 @@
  * calls. Proven by requester-detectors.pg.test.ts.
  */
 
-import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
-import { MINUTE_MS } from '@governance/shared/durations';
-import { isQuestion } from '@governance/shared/server-questions';
+import { isQuestion } from '@governance/shared/mcp/server-questions';
+import { MINUTE_MS } from '@governance/shared/time/durations';
+import { DELEGATOR_LACKS } from '@governance/shared/tokens/delegation-scope';
 import { keyOf } from '../sessions/session-key.ts';
 import { about, type Detect } from './detector.ts';
 import type { SessionDecision } from './disposition.ts';

@@ -2,9 +2,9 @@
  * The state of a tenant's detectors between two runs: counts, and when an alert was raised, so that
  * neither a restart nor another replica reports the same again.
  */
-import { isWithin } from '@governance/shared/durations';
+import { isWithin } from '@governance/shared/time/durations';
 import { type NewAlert, raiseAlert } from '../alerts/raise-alert.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export interface DetectorState {
   count: number;

@@ -1,5 +1,5 @@
-import type { DecisionRecord } from '@governance/shared/ledger-record';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { DecisionRecord } from '@governance/shared/ledger/ledger-record';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { SessionSettings } from '../tenants/session-settings.ts';
 import type { DetectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';

@@ -1,10 +1,10 @@
 /** Dispositions and their detectors on what data planes ship: once, over restarts and replicas. */
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
 import { anAgent } from '../../../tests/support/an-agent.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { createDispositionFlush } from './disposition-flush.ts';
 
 const MINUTE = 60_000;

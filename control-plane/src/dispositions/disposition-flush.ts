@@ -4,15 +4,15 @@
  * transaction, so that a restart neither loses nor repeats anything. Proven by
  * disposition-flush.pg.test.ts.
  */
-import { isQuestion } from '@governance/shared/server-questions';
+import { isQuestion } from '@governance/shared/mcp/server-questions';
 import { readRecord } from '../chain/ledger-row.ts';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { requesterKeyOf, sessionKeyOf, timeOf } from '../sessions/session-key.ts';
 import { readSessions } from '../sessions/session-store.ts';
 import { tenantSettingsStore } from '../tenants/tenant-settings-store.ts';

@@ -1,4 +1,4 @@
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { SessionTallies, Tally } from './behavior-reversal.ts';
 import { type Action, DISPOSITIONS, type Disposition } from './disposition.ts';
 

@@ -1,4 +1,4 @@
-import type { DecisionRecord } from '@governance/shared/ledger-record';
+import type { DecisionRecord } from '@governance/shared/ledger/ledger-record';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aDecision } from '../../../tests/support/a-data-plane.ts';

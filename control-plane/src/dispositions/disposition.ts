@@ -1,5 +1,5 @@
 /** The disposition of an action: which decisions count, and as what. */
-import type { DecisionRecord } from '@governance/shared/ledger-record';
+import type { DecisionRecord } from '@governance/shared/ledger/ledger-record';
 import { keyOf } from '../sessions/session-key.ts';
 import { shapeOf } from './target-shape.ts';
 

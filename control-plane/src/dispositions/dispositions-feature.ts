@@ -1,5 +1,5 @@
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { createDispositionFlush } from './disposition-flush.ts';
 
 export interface DispositionsCore {

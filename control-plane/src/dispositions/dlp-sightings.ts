@@ -3,7 +3,7 @@
  * an hour. Records of several data planes arrive late and out of order, so sessions and hours are
  * made of all that is remembered, by the times of the records. Proven by dlp-sightings.test.ts.
  */
-import { HOUR_MS, MINUTE_MS } from '@governance/shared/durations';
+import { HOUR_MS, MINUTE_MS } from '@governance/shared/time/durations';
 
 /** Sightings of one agent that are remembered: the newest. */
 export const MAX_SIGHTINGS = 200;

@@ -1,7 +1,7 @@
-import { QUESTIONS } from '@governance/shared/server-questions';
+import { QUESTIONS } from '@governance/shared/mcp/server-questions';
 import { recordsOf } from '../chain/records-of.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** Limits per transaction: decisions, and their bytes. */
 const MAX_DECISIONS = 1_000;

@@ -1,7 +1,8 @@
 /** What is told of requesters and delegations, over two data planes and over restarts. */
-import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
+
 import { uuidv7 } from '@governance/shared/ids';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
+import { DELEGATOR_LACKS } from '@governance/shared/tokens/delegation-scope';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
 import { anAgent } from '../../../tests/support/an-agent.ts';

@@ -1,5 +1,5 @@
-import { listedTime } from '../platform/record-time.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { listedTime } from '../platform/database/record-time.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { arrange, MAX_SIGHTINGS, placeOf, type Sighting } from './dlp-sightings.ts';
 
 /** What is remembered of one agent. */

@@ -8,7 +8,7 @@ import {
   type BuiltinOverride,
   type CustomPattern,
   DlpSeverity,
-} from '@governance/shared/dlp-settings';
+} from '@governance/shared/settings/dlp-settings';
 
 export interface DlpPattern {
   id: string;

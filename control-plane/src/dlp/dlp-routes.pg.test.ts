@@ -1,5 +1,5 @@
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { BundleData } from '@governance/shared/bundle-format';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { BundleData } from '@governance/shared/bundle/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';

@@ -6,7 +6,7 @@ import {
   OutboundActions,
   ResultAction,
   ResultActions,
-} from '@governance/shared/dlp-settings';
+} from '@governance/shared/settings/dlp-settings';
 import { GivenId, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { listOf, nameUpTo } from '../platform/http/schemas.ts';

@@ -2,15 +2,19 @@
  * DLP patterns and the actions on findings. A change is published in the bundle's settings, and the
  * request is answered once it is enforced.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
-import type { DlpSettings } from '@governance/shared/dlp-settings';
-import { DLP_LIMITS } from '@governance/shared/dlp-settings';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import type { DlpSettings } from '@governance/shared/settings/dlp-settings';
+import { DLP_LIMITS } from '@governance/shared/settings/dlp-settings';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { formerValues } from '../platform/admin-details.ts';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import {
   type DlpPattern,
   findBuiltinName,

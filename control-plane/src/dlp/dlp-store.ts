@@ -5,10 +5,10 @@ import {
   type DlpSeverity,
   OutboundActions,
   ResultActions,
-} from '@governance/shared/dlp-settings';
+} from '@governance/shared/settings/dlp-settings';
 import { z } from 'zod';
-import { readStored } from '../platform/damaged-rows.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { readStored } from '../platform/database/damaged-rows.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { DlpPattern } from './dlp-pattern.ts';
 
 /** The actions on findings. */

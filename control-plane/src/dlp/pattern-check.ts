@@ -7,8 +7,8 @@ import {
   PatternBudgetError,
   PatternSyntaxError,
 } from '@governance/shared/detect/engine/pattern-set';
-import type { DlpSeverity } from '@governance/shared/dlp-settings';
 import { AppError } from '@governance/shared/errors';
+import type { DlpSeverity } from '@governance/shared/settings/dlp-settings';
 import type { DlpPattern } from './dlp-pattern.ts';
 
 /** A finding of a test, without its text. */

@@ -1,5 +1,5 @@
-import { basicAuthorization } from '@governance/shared/basic-credentials';
-import { forbidCaching } from '@governance/shared/token-routes';
+import { basicAuthorization } from '@governance/shared/http/basic-credentials';
+import { forbidCaching } from '@governance/shared/tokens/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
 import {

@@ -2,7 +2,7 @@
  * The wire shapes of enrollment and sign-up: specification 1, section 4 names the routes and does
  * not specify their bodies.
  */
-import { AgentStatus } from '@governance/shared/facts';
+import { AgentStatus } from '@governance/shared/channel/facts';
 import { GivenId, Id, Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { NewPassword, NewUsername } from '../auth/usernames.ts';

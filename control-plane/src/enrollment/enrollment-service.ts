@@ -3,20 +3,24 @@
  * audit records commit together. Proven by enrollment-routes.pg.test.ts.
  */
 
-import type { AppliedBarrier } from '@governance/shared/channels';
-import { addressGroup } from '@governance/shared/client-address';
-import { HOUR_MS } from '@governance/shared/durations';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
+import { addressGroup } from '@governance/shared/http/client-address';
+import { createRateLimiter } from '@governance/shared/http/rate-limiter';
 import { uuidv7 } from '@governance/shared/ids';
-import { createRateLimiter } from '@governance/shared/rate-limiter';
+import { HOUR_MS } from '@governance/shared/time/durations';
 import { type Agent, effectiveStatus } from '../agents/agent.ts';
 import { type AgentInput, registerAgent } from '../agents/register-agent.ts';
 import { requireRoomOfAgent } from '../agents/role-limits.ts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
-import type { Lookups } from '../platform/lookups.ts';
-import type { Page } from '../platform/page.ts';
+import type { Lookups } from '../platform/database/lookups.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { createSecret, hashSecret } from '../platform/random-secret.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { enrollmentStore } from './enrollment-store.ts';
 import { type EnrollmentToken, MAX_OPEN_TOKENS } from './enrollment-token.ts';
 

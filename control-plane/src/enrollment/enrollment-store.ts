@@ -1,6 +1,6 @@
-import { type Page, rowsOf } from '../platform/page.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { type EnrollmentToken, KEPT_AFTER_END_MS } from './enrollment-token.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['enrollmentToken']['findFirstOrThrow']>>;

@@ -1,5 +1,5 @@
 /** A token with which agents register themselves: how many, until when, and with which roles. */
-import { ENTRY_NAME } from '@governance/shared/mcp-clients';
+import { ENTRY_NAME } from '@governance/shared/mcp/mcp-clients';
 
 export interface EnrollmentToken {
   id: string;

@@ -1,5 +1,5 @@
 /** Specification 1, section 4: POST /api/v1/signup. */
-import { forbidCaching } from '@governance/shared/token-routes';
+import { forbidCaching } from '@governance/shared/tokens/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ErrorBody } from '../platform/http/schemas.ts';
 import { SignupAnswer, SignupBody } from './enrollment-schemas.ts';

@@ -3,11 +3,11 @@
  * token commit together. Each address has five attempts an hour, successful or not.
  */
 
-import { addressGroup } from '@governance/shared/client-address';
-import { HOUR_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
-import { createExactLimiter } from '@governance/shared/rate-limiter';
-import type { Actor } from '../platform/tenant-scope.ts';
+import { addressGroup } from '@governance/shared/http/client-address';
+import { createExactLimiter } from '@governance/shared/http/rate-limiter';
+import { HOUR_MS } from '@governance/shared/time/durations';
+import type { Actor } from '../platform/database/tenant-scope.ts';
 import type { Tenant, TenantService } from '../tenants/tenant-service.ts';
 import { issueEnrollmentToken } from './enrollment-service.ts';
 import type { EnrollmentToken } from './enrollment-token.ts';

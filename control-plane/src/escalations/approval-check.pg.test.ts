@@ -2,8 +2,8 @@
  * Whoever owns the database writes approvals by hand, into the row of an escalation and into the
  * feed: the service hands none of them over, and everything else of the feed arrives.
  */
-import type { FeedEntry } from '@governance/shared/facts';
-import { FEED_START } from '@governance/shared/feed-chain';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -15,8 +15,8 @@ import {
 } from '../../../tests/support/a-data-plane.ts';
 import { writeFactByHand } from '../../../tests/support/fact-by-hand.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { ROLL_OUT_MS } from '../platform/row-attestations.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
+import { ROLL_OUT_MS } from '../platform/keys/row-attestations.ts';
 import { createHoldView } from '../testing/test-escalations.ts';
 import { createApprovalCheck } from './approval-check.ts';
 

@@ -4,10 +4,11 @@
  * row, the admin record of its end and the service's attestation of both say the same (ADR 104).
  * Proven by approval-check.pg.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
-import { FACTS, type FactOf, type FeedEntry } from '@governance/shared/facts';
-import { recordHash } from '@governance/shared/hash-chain';
-import { GRANT_MS } from '@governance/shared/hold-settings';
+
+import { FACTS, type FactOf, type FeedEntry } from '@governance/shared/channel/facts';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
+import { GRANT_MS } from '@governance/shared/settings/hold-settings';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
@@ -15,18 +16,18 @@ import { raiseAlert } from '../alerts/raise-alert.ts';
 import { findAdminRecord, type StoredRecord, searchAdminRecord } from '../chain/admin-records.ts';
 import { readRecord } from '../chain/ledger-row.ts';
 import type { PrepareApprovals } from '../feed/feed-store.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import {
   type Judge,
   ROLL_OUT_MS,
   type RowAttestations,
   type RowStatement,
-} from '../platform/row-attestations.ts';
-import {
-  systemScope,
-  type TenantDatabase,
-  type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/keys/row-attestations.ts';
 import { toFact } from './escalation.ts';
 import { statusOfResult } from './inbound-hold.ts';
 

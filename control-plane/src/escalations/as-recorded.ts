@@ -4,13 +4,13 @@
  * in the database would have another call approved than the one that was read. Proven by
  * as-recorded.pg.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { toStorable } from '@governance/shared/text';
 import { readRecord } from '../chain/ledger-row.ts';
 import { recordsOf } from '../chain/records-of.ts';
-import { damagedRow } from '../platform/damaged-rows.ts';
+import { damagedRow } from '../platform/database/damaged-rows.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { type Escalation, Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { toHeldFields } from './held-view.ts';
 
 /** @throws AppError STORED_ROW_DAMAGED */

@@ -1,6 +1,6 @@
 /** What a person sees of a held call before deciding: the call, its arguments, and what was before. */
 import { z } from 'zod';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { EscalationView, toView } from './escalation.ts';
 import {
   createHeldDetails,

@@ -2,15 +2,16 @@
  * Ledger records announce held calls and results. This stores each as an escalation and raises an
  * alert, in the transaction that stores the record. Proven by escalation-routes.pg.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import { uuidv7 } from '@governance/shared/ids';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { toStorable } from '@governance/shared/text';
 import type { PoolClient } from 'pg';
 import { insertAlerts } from '../alerts/alert-projection.ts';
 import { HELD_TYPES, MAX_PENDING_OF_STREAM } from '../ingest/second-holds.ts';
+import { CLOCK_AHEAD_MS } from '../platform/database/record-time.ts';
 import type { Overflow, ProjectedRecord, Projection } from '../platform/feature.ts';
-import { CLOCK_AHEAD_MS } from '../platform/record-time.ts';
 import { ALERT_SEVERITIES, alertKey } from './escalation.ts';
 
 /** The longest time-out; a longer one is shortened. No tenant's setting exceeds it. */

@@ -4,10 +4,10 @@
  * and commits together with the fact for the data plane and one record. A time-out never approves
  * anything. Proven by escalation-routes.pg.test.ts.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
-import { GRANT_MS } from '@governance/shared/hold-settings';
 import { uuidv7 } from '@governance/shared/ids';
+import { GRANT_MS } from '@governance/shared/settings/hold-settings';
 import { requireResolver } from '../administrators/require-other-hand.ts';
 import { resolveAlert } from '../alerts/resolve-alert.ts';
 import { createException } from '../exceptions/create-exception.ts';
@@ -18,11 +18,15 @@ import {
   type StandingException,
 } from '../exceptions/exception.ts';
 import { heldCallOf } from '../ingest/reference-facts.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import type { Escalation } from '../platform/generated/client.ts';
-import type { Page } from '../platform/page.ts';
-import { requireRightClock } from '../platform/right-clock.ts';
-import type { RowAttestations } from '../platform/row-attestations.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { requireRightClock } from '../platform/keys/right-clock.ts';
+import type { RowAttestations } from '../platform/keys/row-attestations.ts';
 import { approvalStatement } from './approval-check.ts';
 import { requireAsRecorded } from './as-recorded.ts';
 import {

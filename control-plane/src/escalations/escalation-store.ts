@@ -1,8 +1,8 @@
-import type { ResultRelease } from '@governance/shared/facts';
+import type { ResultRelease } from '@governance/shared/channel/facts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { type Escalation, Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { Attestation } from '../platform/row-attestations.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Attestation } from '../platform/keys/row-attestations.ts';
 import type { EscalationStatus, Held, Resolution } from './escalation.ts';
 
 /** Rows changed per transaction of the task. */

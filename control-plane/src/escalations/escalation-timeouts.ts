@@ -3,8 +3,13 @@
  * withdraws facts that are no longer needed. A clock that is ahead for a moment ends none: a held
  * result would be gone, and its call made again. Proven by escalation-clock.pg.test.ts.
  */
-import type { LeaderTask } from '../platform/leader.ts';
-import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { toHeldCallFact, toTombstone } from './escalation.ts';
 import { recordResolution } from './escalation-service.ts';
 import { escalationStore } from './escalation-store.ts';

@@ -1,13 +1,13 @@
 /** Calls and results that wait for a person: states, wire shapes, and the facts for data planes. */
 
-import { BLAST_RADIUS } from '@governance/shared/exceptions';
-import { type NewFact, ResultRelease } from '@governance/shared/facts';
-import { GRANT_MS } from '@governance/shared/hold-settings';
-import type { RiskTier, Severity } from '@governance/shared/ledger-record';
-import { findScopeFault } from '@governance/shared/resource-scopes';
+import { BLAST_RADIUS } from '@governance/shared/channel/exceptions';
+import { type NewFact, ResultRelease } from '@governance/shared/channel/facts';
+import type { RiskTier, Severity } from '@governance/shared/ledger/ledger-record';
+import { GRANT_MS } from '@governance/shared/settings/hold-settings';
 import { Id } from '@governance/shared/text';
+import { findScopeFault } from '@governance/shared/tokens/resource-scopes';
 import { z } from 'zod';
-import { readStored } from '../platform/damaged-rows.ts';
+import { readStored } from '../platform/database/damaged-rows.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import { grantOf, heldFields, toHeldFields } from './held-view.ts';
 

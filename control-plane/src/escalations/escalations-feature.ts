@@ -1,6 +1,6 @@
 import { createPayloadService, type PayloadServiceDeps } from '../payloads/payload-service.ts';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { tenantSettingsStore } from '../tenants/tenant-settings-store.ts';
 import { createEscalationDetails } from './escalation-details.ts';
 import { escalationProjection } from './escalation-projection.ts';

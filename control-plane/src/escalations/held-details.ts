@@ -4,15 +4,19 @@
  * reported as withheld.
  */
 import { AppError, type ErrorCode } from '@governance/shared/errors';
-import type { PayloadPart } from '@governance/shared/event-payload';
+import type { PayloadPart } from '@governance/shared/evidence/event-payload';
 import { z } from 'zod';
 import { toAuditEvent } from '../audit/audit-event.ts';
 import { auditStore } from '../audit/audit-store.ts';
 import type { PayloadService } from '../payloads/payload-service.ts';
 import { payloadStore } from '../payloads/payload-store.ts';
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import type { Escalation } from '../platform/generated/client.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import type { Held } from './escalation.ts';
 import { escalationStore } from './escalation-store.ts';
 

@@ -1,5 +1,5 @@
 /** What waits at one data plane is told to the tenant's other ones, and how it ended. */
-import { FEED_START } from '@governance/shared/feed-chain';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it, vi } from 'vitest';
 import {

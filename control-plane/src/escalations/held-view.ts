@@ -1,8 +1,8 @@
 /** The part of the views of escalations and of inbound holds that is the same for both. */
 
-import { RiskTier } from '@governance/shared/ledger-record';
+import { RiskTier } from '@governance/shared/ledger/ledger-record';
 import { z } from 'zod';
-import { readStored } from '../platform/damaged-rows.ts';
+import { readStored } from '../platform/database/damaged-rows.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 
 /** Fields of both views, besides id and status. */

@@ -3,7 +3,7 @@
  * and what was before.
  */
 import { z } from 'zod';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import {
   createHeldDetails,
   type HeldDetailsDeps,

@@ -1,6 +1,6 @@
 /** Results that wait for a person: how their rows are made, shown and left, once. */
 import { randomBytes } from 'node:crypto';
-import { type PayloadContent, payloadDigest } from '@governance/shared/event-payload';
+import { type PayloadContent, payloadDigest } from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import {

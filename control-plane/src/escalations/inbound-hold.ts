@@ -1,8 +1,8 @@
 /** Results that wait for a person: states and wire shapes. */
 
-import { Severity } from '@governance/shared/ledger-record';
+import { Severity } from '@governance/shared/ledger/ledger-record';
 import { z } from 'zod';
-import { readStored } from '../platform/damaged-rows.ts';
+import { readStored } from '../platform/database/damaged-rows.ts';
 import type { Escalation } from '../platform/generated/client.ts';
 import type { Decision, EscalationStatus } from './escalation.ts';
 import { heldFields, toHeldFields } from './held-view.ts';

@@ -3,15 +3,15 @@
  * those of data planes. The service signs them with its own batch key. Proven by log.pg.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
-import { signBatch } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
-import type { ServiceKeys } from '../platform/keys.ts';
-import { boundHeldLocks } from '../platform/tenant-lock.ts';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { signBatch } from '@governance/shared/ledger/audit-batch';
+import { boundHeldLocks } from '../platform/database/tenant-lock.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
 import { type LogHead, logStore } from './log-store.ts';
 
 /** The limits of a batch, as for data planes. */

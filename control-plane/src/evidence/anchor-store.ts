@@ -1,4 +1,4 @@
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export interface RememberedAnchor {
   epoch: number;

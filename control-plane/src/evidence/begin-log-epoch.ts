@@ -15,7 +15,7 @@ import {
   signEvidenceStatement,
 } from '@governance/shared/evidence/evidence-keys';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { findHighestSeen } from './highest-seen.ts';
 import { logEpochStore } from './log-epoch-store.ts';
 import { ensureCheckpoint } from './log-growth.ts';

@@ -1,13 +1,13 @@
-import { DAY_MS } from '@governance/shared/durations';
-import type { OutboundClient } from '@governance/shared/outbound-client';
+import type { OutboundClient } from '@governance/shared/outbound/outbound-client';
+import { DAY_MS } from '@governance/shared/time/durations';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../chain/chain-breaks.ts';
 import { createReadingPlaces, type ReadingPlacesDeps } from '../feed/feed-reading-places.ts';
 import type { DataKeys } from '../key-management/data-keys.ts';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { ServiceKeys } from '../platform/keys.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
 import { createExportTask } from './export/export-task.ts';
 import { packageRoutes } from './export/package-routes.ts';
 import { createPackageService } from './export/package-service.ts';

@@ -11,7 +11,7 @@ import {
 } from '@governance/shared/evidence/checkpoint';
 import type { PublicJwk } from '@governance/shared/evidence/ed25519';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { logStore } from './log-store.ts';
 
 /** Rows to read, highest position first; many data planes hold the same one. */

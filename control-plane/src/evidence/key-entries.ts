@@ -1,6 +1,6 @@
 import type { KeyEntry } from '@governance/shared/evidence/evidence-keys';
-import { toKeyEntry } from '../platform/key-history.ts';
-import type { ServiceKeyPurpose, ServiceKeys } from '../platform/keys.ts';
+import { toKeyEntry } from '../platform/keys/key-history.ts';
+import type { ServiceKeyPurpose, ServiceKeys } from '../platform/keys/keys.ts';
 
 export const EVIDENCE_PURPOSES = [
   'evidence-signing',

@@ -1,7 +1,7 @@
 /** The signed statements that begin the log epochs after the first. */
 import { LogEpoch, type SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export function logEpochStore({ db, scope: { tenantId } }: TenantTransaction) {
   const toSigned = (row: { statement: string; kid: string; signature: string }): SignedLogEpoch => {

@@ -6,20 +6,20 @@
  */
 
 import type { KeyObject } from 'node:crypto';
-import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
 import { logOrigin, signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { subtreesCompletedBy } from '@governance/shared/evidence/merkle-proofs';
-import { nodeHash } from '@governance/shared/merkle';
+import { nodeHash } from '@governance/shared/ledger/merkle';
+import { DAY_MS, HOUR_MS } from '@governance/shared/time/durations';
 import type { StoredCheckpoint } from '../chain/signed-place-rows.ts';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { ServiceKeys } from '../platform/keys.ts';
-import type { LeaderTask } from '../platform/leader.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
 import {
   SYSTEM_ACTOR,
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { createAdminSigner } from './admin-batches.ts';
 import { logStore } from './log-store.ts';
 import type { LogNode } from './log-tree-store.ts';

@@ -3,8 +3,8 @@
 import { SignedLogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { MAX_WATCHED_EPOCHS } from '@governance/shared/evidence/log-watch';
 import type { StoredCheckpoint } from '../chain/signed-place-rows.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { logTreeStore } from './log-tree-store.ts';
 
 export interface LogHead {

@@ -1,5 +1,5 @@
 /** The log's Merkle tree: its leaves and nodes, and the proofs made of them. */
-import { BatchHeader } from '@governance/shared/audit-batch';
+
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
 import {
   foldSubtrees,
@@ -9,7 +9,8 @@ import {
   type SubtreeAt,
   subtreesOf,
 } from '@governance/shared/evidence/merkle-proofs';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { BatchHeader } from '@governance/shared/ledger/audit-batch';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** A node of the log is missing. Only tampering with the database causes this. */
 class MissingLogNode extends Error {}

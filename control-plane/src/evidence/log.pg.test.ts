@@ -3,7 +3,6 @@
  * the order of receipt, and every checkpoint's root, proofs and signature are valid.
  */
 import { createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { BatchHeader, isBatchSignedBy } from '@governance/shared/audit-batch';
 import { isCheckpointSignedBy, parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { batchLeafHash } from '@governance/shared/evidence/evidence-package';
 import {
@@ -11,6 +10,7 @@ import {
   isConsistent,
   rootOfInclusion,
 } from '@governance/shared/evidence/merkle-proofs';
+import { BatchHeader, isBatchSignedBy } from '@governance/shared/ledger/audit-batch';
 import { Secret } from '@governance/shared/settings';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -22,9 +22,9 @@ import { createChainVerifier } from '../chain/chain-verification.ts';
 import { readEvidenceKeys } from '../chain/evidence-keys.ts';
 import { createIngestService } from '../ingest/ingest-service.ts';
 import { createViolationAlerts } from '../ingest/violations.ts';
-import { createServiceKeys } from '../platform/keys.ts';
-import { createMasterKey } from '../platform/master-key.ts';
-import { systemScope, type TenantScope } from '../platform/tenant-scope.ts';
+import { systemScope, type TenantScope } from '../platform/database/tenant-scope.ts';
+import { createServiceKeys } from '../platform/keys/keys.ts';
+import { createMasterKey } from '../platform/keys/master-key.ts';
 import { createLogGrowth } from './log-growth.ts';
 import { logStore } from './log-store.ts';
 

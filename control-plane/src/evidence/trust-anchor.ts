@@ -3,7 +3,7 @@
  * log. Every position that was handed out is remembered, since a package must prove that its tree
  * continues it.
  */
-import { isWithin, MINUTE_MS } from '@governance/shared/durations';
+
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import { EMPTY_ROOT } from '@governance/shared/evidence/merkle-proofs';
 import {
@@ -12,9 +12,14 @@ import {
   type TrustAnchor,
   type WitnessKey,
 } from '@governance/shared/evidence/trust-anchor';
-import { readKeyHistory } from '../platform/key-history.ts';
-import type { ServiceKeys } from '../platform/keys.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { isWithin, MINUTE_MS } from '@governance/shared/time/durations';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
+import { readKeyHistory } from '../platform/keys/key-history.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
 import { anchorStore } from './anchor-store.ts';
 import { EVIDENCE_PURPOSES } from './key-entries.ts';
 import { ensureCheckpoint } from './log-growth.ts';

@@ -1,15 +1,15 @@
 /** Creates exceptions, by request or with an approval, in the caller's transaction. */
 
-import { AppError } from '@governance/shared/errors';
 import {
   BLAST_RADIUS,
   MAX_EXCEPTIONS,
   MAX_EXCEPTIONS_OF_SHAPE,
-} from '@governance/shared/exceptions';
+} from '@governance/shared/channel/exceptions';
+import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { LOCAL_MODELS } from '@governance/shared/local-models';
+import { LOCAL_MODELS } from '@governance/shared/mcp/local-models';
 import { raiseAlert, wasRaised } from '../alerts/raise-alert.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { policyStore } from '../policies/policy-store.ts';
 import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
 import { after, type NewException, type StandingException, targetOf, toFact } from './exception.ts';

@@ -1,12 +1,12 @@
 /** How exceptions end: with the server that they name, or when their time is over. */
-import { DAY_MS } from '@governance/shared/durations';
-import type { LeaderTask } from '../platform/leader.ts';
+import { DAY_MS } from '@governance/shared/time/durations';
 import {
   SYSTEM_ACTOR,
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { type StandingException, targetOf, toTombstone } from './exception.ts';
 import { exceptionStore } from './exception-store.ts';
 

@@ -3,8 +3,8 @@ import {
   BLAST_RADIUS,
   MAX_EXCEPTIONS,
   MAX_EXCEPTIONS_OF_SHAPE,
-} from '@governance/shared/exceptions';
-import { FEED_START } from '@governance/shared/feed-chain';
+} from '@governance/shared/channel/exceptions';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import { anAgent } from '../../../tests/support/an-agent.ts';

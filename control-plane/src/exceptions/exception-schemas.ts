@@ -1,7 +1,11 @@
 /** The wire shapes of exceptions; specification 1, sections 2 and 4. */
-import { BLAST_RADIUS, ExceptionLifts, MAX_EXCEPTIONS } from '@governance/shared/exceptions';
-import { findScopeFault } from '@governance/shared/resource-scopes';
+import {
+  BLAST_RADIUS,
+  ExceptionLifts,
+  MAX_EXCEPTIONS,
+} from '@governance/shared/channel/exceptions';
 import { GivenId, Text, Timestamp } from '@governance/shared/text';
+import { findScopeFault } from '@governance/shared/tokens/resource-scopes';
 import { z } from 'zod';
 import { listOf, pageQuery } from '../platform/http/schemas.ts';
 import {

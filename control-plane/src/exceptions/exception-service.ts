@@ -2,11 +2,15 @@
  * Standing exceptions. Each change commits with its fact and its record; the request is answered
  * once the local data plane has applied it. Proven by exception-routes.pg.test.ts.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { requireOtherHand } from '../administrators/require-other-hand.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
 import { createException } from './create-exception.ts';
 import {

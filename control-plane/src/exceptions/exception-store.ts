@@ -1,9 +1,9 @@
-import { ExceptionLifts } from '@governance/shared/exceptions';
-import { readStored } from '../platform/damaged-rows.ts';
+import { ExceptionLifts } from '@governance/shared/channel/exceptions';
+import { readStored } from '../platform/database/damaged-rows.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { Exception, Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { ExceptionStatus, type ExceptionTarget, type StandingException } from './exception.ts';
 
 /** Rows that one transaction of the task changes. */

@@ -5,9 +5,10 @@
  * pending → active → revoked or expired; pending → rejected. Only an exception that lifts a denial,
  * in a tenant that requires a second person, is `pending`. Its time runs from the request on.
  */
-import { HOUR_MS } from '@governance/shared/durations';
-import type { ExceptionLifts } from '@governance/shared/exceptions';
-import type { ExceptionFact, NewFact } from '@governance/shared/facts';
+
+import type { ExceptionLifts } from '@governance/shared/channel/exceptions';
+import type { ExceptionFact, NewFact } from '@governance/shared/channel/facts';
+import { HOUR_MS } from '@governance/shared/time/durations';
 import { z } from 'zod';
 
 export const ExceptionStatus = z.enum(['pending', 'active', 'revoked', 'expired', 'rejected']);

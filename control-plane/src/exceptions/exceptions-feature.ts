@@ -1,5 +1,5 @@
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { createExceptionExpiry, revokeExceptionsOfServer } from './exception-endings.ts';
 import { exceptionRoutes } from './exception-routes.ts';
 import { createExceptionService, type ExceptionServiceDeps } from './exception-service.ts';

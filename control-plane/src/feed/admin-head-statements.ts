@@ -2,7 +2,7 @@
  * The signed head of each tenant's admin chain, which data planes remember and compare with the
  * next one. Signed again when it moved or is a minute old, so that a poll costs no signature.
  */
-import { type SignedAdminHead, signStatement } from '@governance/shared/signed-statement';
+import { type SignedAdminHead, signStatement } from '@governance/shared/channel/signed-statement';
 import { LRUCache } from 'lru-cache';
 import type { AdminChainHead } from './feed-store.ts';
 import type { StatementSigner } from './freshness-statements.ts';

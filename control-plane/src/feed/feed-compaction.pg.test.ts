@@ -1,9 +1,9 @@
-import type { NewFact } from '@governance/shared/facts';
+import type { NewFact } from '@governance/shared/channel/facts';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import {
   aFeedSigner,
   apply,

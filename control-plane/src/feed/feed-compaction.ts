@@ -4,15 +4,15 @@
  * is a tombstone, so that snapshots lose nothing. Entries after the compaction are complete. Proven
  * by feed-compaction.pg.test.ts.
  */
-import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import { boundHeldLocks } from '../platform/tenant-lock.ts';
+import { CLOCK_JUMP_MS } from '@governance/shared/time/clock-jumps';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import { boundHeldLocks } from '../platform/database/tenant-lock.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 
 export interface CompactionLimits {
   /** The least age of a removed entry. */

@@ -1,7 +1,8 @@
 /** Facts as large as they may be: neither plane has to hold all of them at once. */
-import { canonicalize } from '@governance/shared/canonical-json';
-import type { FeedEntry, NewFact } from '@governance/shared/facts';
-import { FEED_START } from '@governance/shared/feed-chain';
+
+import type { FeedEntry, NewFact } from '@governance/shared/channel/facts';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { afterAll, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';

@@ -1,10 +1,10 @@
-import type { NewFact } from '@governance/shared/facts';
-import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
-import { verifyStatement } from '@governance/shared/signed-statement';
+import type { NewFact } from '@governance/shared/channel/facts';
+import { FEED_START, feedDigest } from '@governance/shared/channel/feed-chain';
+import { verifyStatement } from '@governance/shared/channel/signed-statement';
 import { afterAll, describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { aFeedSigner, roleFact as role } from '../testing/test-feed.ts';
 import { createFeedReader } from './feed-reader.ts';
 

@@ -5,12 +5,12 @@
  * A change costs one read of the database for all waiting readers. A reader that is up to date
  * costs none, except for a check every ten seconds.
  */
-import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
+import type { ControlPlaneLink, FeedPage } from '@governance/shared/channel/channels';
+import type { SignedRecognition } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
-import type { SignedRecognition } from '@governance/shared/signed-statement';
 import { LRUCache } from 'lru-cache';
-import type { ChangeBus } from '../platform/change-bus.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { createAdminHeadStatements } from './admin-head-statements.ts';
 import { createFeedSnapshots, type FeedSnapshotsDeps } from './feed-snapshots.ts';
 import { type FeedHeads, feedStore, type PrepareApprovals, type StoredPage } from './feed-store.ts';

@@ -6,7 +6,11 @@
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { systemScope, type TenantDatabase, type TenantScope } from '../platform/tenant-scope.ts';
+import {
+  systemScope,
+  type TenantDatabase,
+  type TenantScope,
+} from '../platform/database/tenant-scope.ts';
 
 export interface ReadingPlaces {
   /**

@@ -1,9 +1,9 @@
-import { FeedPageBody, SnapshotLine } from '@governance/shared/channel-routes';
+import { FeedPageBody, SnapshotLine } from '@governance/shared/channel/channel-routes';
+import type { NewFact } from '@governance/shared/channel/facts';
+import { FEED_START, feedDigest } from '@governance/shared/channel/feed-chain';
+import { type StatementKey, verifyStatement } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
-import type { NewFact } from '@governance/shared/facts';
-import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
-import { type StatementKey, verifyStatement } from '@governance/shared/signed-statement';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';

@@ -1,12 +1,15 @@
 /**
- * The feed over HTTP (shared/src/channel-routes.ts): pages by long polls, and snapshots as NDJSON.
+ * The feed over HTTP (shared/src/channel/channel-routes.ts): pages by long polls, and snapshots as NDJSON.
  */
 import { Readable } from 'node:stream';
-import { FeedPageBody, NDJSON, type SnapshotLine } from '@governance/shared/channel-routes';
-import type { FeedPage } from '@governance/shared/channels';
+import { FeedPageBody, NDJSON, type SnapshotLine } from '@governance/shared/channel/channel-routes';
+import type { FeedPage } from '@governance/shared/channel/channels';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import type {
+  SignedRecognition,
+  SignedSnapshotEnd,
+} from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
-import type { FeedEntry } from '@governance/shared/facts';
-import type { SignedRecognition, SignedSnapshotEnd } from '@governance/shared/signed-statement';
 import { GivenId, Sha256Hex } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';

@@ -1,9 +1,9 @@
-import type { NewFact } from '@governance/shared/facts';
-import { FEED_START, feedDigest } from '@governance/shared/feed-chain';
+import type { NewFact } from '@governance/shared/channel/facts';
+import { FEED_START, feedDigest } from '@governance/shared/channel/feed-chain';
 import { expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { systemScope, type TenantScope } from '../platform/tenant-scope.ts';
+import { systemScope, type TenantScope } from '../platform/database/tenant-scope.ts';
 import { aFeedSigner, readSnapshot, roleFact } from '../testing/test-feed.ts';
 import { createFeedReader } from './feed-reader.ts';
 import { createFeedSnapshots, type SnapshotLimits } from './feed-snapshots.ts';

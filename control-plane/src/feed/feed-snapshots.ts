@@ -3,16 +3,16 @@
  * transaction, so that the pages and the signed end are consistent. Proven by
  * feed-snapshots.pg.test.ts.
  */
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
+import { createSnapshotDigest } from '@governance/shared/channel/feed-chain';
+import { signStatement } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
-import { createSnapshotDigest } from '@governance/shared/feed-chain';
-import { signStatement } from '@governance/shared/signed-statement';
-import { createSlots, type SlotLimits } from '../platform/slots.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import { createSlots, type SlotLimits } from '../platform/slots.ts';
 import { feedStore, type PrepareApprovals, type SnapshotPlace } from './feed-store.ts';
 import type { StatementSigner } from './freshness-statements.ts';
 

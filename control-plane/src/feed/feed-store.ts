@@ -3,9 +3,9 @@
  * statement.
  */
 
-import type { FeedEntry } from '@governance/shared/facts';
-import { damagedRow } from '../platform/damaged-rows.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import { damagedRow } from '../platform/database/damaged-rows.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** The heads of a tenant's feed, bundle and admin chain. */
 export interface FeedHeads {

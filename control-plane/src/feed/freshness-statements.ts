@@ -1,9 +1,9 @@
 /**
- * The signed freshness statement of each tenant (shared/src/signed-statement.ts): signed again when
+ * The signed freshness statement of each tenant (shared/src/channel/signed-statement.ts): signed again when
  * its content changed or it is a minute old, so that a poll costs no signature.
  */
 import type { KeyObject } from 'node:crypto';
-import { type SignedFreshness, signStatement } from '@governance/shared/signed-statement';
+import { type SignedFreshness, signStatement } from '@governance/shared/channel/signed-statement';
 import { LRUCache } from 'lru-cache';
 import type { FeedHeads } from './feed-store.ts';
 

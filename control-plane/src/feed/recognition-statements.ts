@@ -2,7 +2,7 @@
  * The signed statement for one data plane that it is still recognised, beside each page that it
  * reads. Signed again when it is a minute old, so that a poll costs no signature.
  */
-import { type SignedRecognition, signStatement } from '@governance/shared/signed-statement';
+import { type SignedRecognition, signStatement } from '@governance/shared/channel/signed-statement';
 import { LRUCache } from 'lru-cache';
 import type { StatementSigner } from './freshness-statements.ts';
 

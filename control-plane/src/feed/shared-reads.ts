@@ -2,7 +2,7 @@
  * One read for all simultaneous callers with the same question about a tenant. A change of the
  * tenant ends the sharing: later callers get a read that began after it (tenant-listeners.test.ts).
  */
-import type { ChangeBus } from '../platform/change-bus.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
 
 export interface SharedReads<T> {
   read(tenantId: string, key: string, read: () => Promise<T>): Promise<T>;

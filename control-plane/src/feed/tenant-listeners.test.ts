@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createChangeBus } from '../platform/change-bus.ts';
+import { createChangeBus } from '../platform/database/change-bus.ts';
 import { createSharedReads } from './shared-reads.ts';
 import { createTenantListeners } from './tenant-listeners.ts';
 

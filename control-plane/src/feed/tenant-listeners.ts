@@ -4,7 +4,7 @@
  * tenant and per deployment, so that nobody takes every place.
  */
 import { AppError } from '@governance/shared/errors';
-import type { ChangeBus } from '../platform/change-bus.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
 import { createShares } from '../platform/shares.ts';
 
 /** How many may wait at once. */

@@ -1,5 +1,5 @@
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { BUNDLE_MEMBERS, BundleData } from '@governance/shared/bundle-format';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { BUNDLE_MEMBERS, BundleData } from '@governance/shared/bundle/bundle-format';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 

@@ -1,7 +1,8 @@
 /** The wire shapes of /api/v1/inbound/rules (specification 1, section 4). */
-import { HOUR_MS } from '@governance/shared/durations';
-import { SOURCE_RULE_TYPES, SourcePattern } from '@governance/shared/inbound-settings';
+
+import { SOURCE_RULE_TYPES, SourcePattern } from '@governance/shared/settings/inbound-settings';
 import { GivenId, Text, Timestamp } from '@governance/shared/text';
+import { HOUR_MS } from '@governance/shared/time/durations';
 import { z } from 'zod';
 import type { InboundRule } from './inbound-rule-store.ts';
 

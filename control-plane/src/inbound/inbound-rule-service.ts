@@ -3,13 +3,17 @@
  * answered once it is enforced. Expiry needs no new bundle, since data planes apply it by their
  * clocks.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { MAX_SOURCE_RULES, type SourceRule } from '@governance/shared/inbound-settings';
+import { MAX_SOURCE_RULES, type SourceRule } from '@governance/shared/settings/inbound-settings';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { LIFETIMES_MS, type NewRuleBody } from './inbound-rule-schemas.ts';
 import { type InboundRule, inboundRuleStore } from './inbound-rule-store.ts';
 

@@ -1,5 +1,5 @@
-import type { SourceRuleType } from '@governance/shared/inbound-settings';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { SourceRuleType } from '@governance/shared/settings/inbound-settings';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** An administrator's rule about a source. */
 export interface InboundRule {

@@ -2,9 +2,10 @@
  * Alerts report changed tools sooner than heartbeats do; this stores their pins and the definitions
  * seen last, unless something newer is known. Proven by pinned-tool-routes.pg.test.ts.
  */
-import { MAX_KEPT_PINS } from '@governance/shared/inbound-settings';
+
+import { SeenAt, ToolDifference } from '@governance/shared/mcp/tool-pins';
+import { MAX_KEPT_PINS } from '@governance/shared/settings/inbound-settings';
 import { Sha256Hex, Text } from '@governance/shared/text';
-import { SeenAt, ToolDifference } from '@governance/shared/tool-pins';
 import { z } from 'zod';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
 import { SET_DIFFERENCE } from './pinned-tool-store.ts';

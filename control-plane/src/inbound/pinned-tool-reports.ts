@@ -4,9 +4,9 @@
  * into a bundle, so that all data planes of the tenant use the same pin. Proven by
  * pinned-tool-routes.pg.test.ts.
  */
-import type { ToolPinReport } from '@governance/shared/tool-pins';
+import type { ToolPinReport } from '@governance/shared/mcp/tool-pins';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { pinnedToolStore } from './pinned-tool-store.ts';
 
 export interface PinnedToolReportDeps {

@@ -1,10 +1,10 @@
 /** Changed tools: data planes tell of them by real batches, an administrator approves them. */
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { BUNDLE_MEMBERS, BundleData } from '@governance/shared/bundle-format';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { BUNDLE_MEMBERS, BundleData } from '@governance/shared/bundle/bundle-format';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
 import { uuidv7 } from '@governance/shared/ids';
-import { MAX_PINS } from '@governance/shared/inbound-settings';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
+import { MAX_PINS } from '@governance/shared/settings/inbound-settings';
 import { expect, it } from 'vitest';
 import { createWriter } from '../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../tests/support/a-registration.ts';

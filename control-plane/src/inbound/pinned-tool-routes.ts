@@ -2,8 +2,9 @@
  * /api/v1/mcp-servers/{id}/tools: pinned tools and approvals; routes added to those of the
  * specification.
  */
+
+import { ToolDifference } from '@governance/shared/mcp/tool-pins';
 import { Sha256Hex, Text, Timestamp } from '@governance/shared/text';
-import { ToolDifference } from '@governance/shared/tool-pins';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ServerId } from '../mcp-servers/mcp-server.ts';

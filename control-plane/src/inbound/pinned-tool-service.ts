@@ -4,10 +4,10 @@
  * is answered once it is enforced.
  */
 import { AppError } from '@governance/shared/errors';
-import type { InboundSettings } from '@governance/shared/inbound-settings';
+import type { InboundSettings } from '@governance/shared/settings/inbound-settings';
 import { readServerIds } from '../mcp-servers/mcp-server-service.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantScope, TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { InboundDeps } from './inbound-rule-service.ts';
 import { type PinnedTool, pinnedToolStore } from './pinned-tool-store.ts';
 

@@ -1,9 +1,9 @@
-import { MAX_KEPT_PINS, MAX_PINS } from '@governance/shared/inbound-settings';
-import { ToolDifference, type ToolPinReport } from '@governance/shared/tool-pins';
+import { ToolDifference, type ToolPinReport } from '@governance/shared/mcp/tool-pins';
+import { MAX_KEPT_PINS, MAX_PINS } from '@governance/shared/settings/inbound-settings';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 /** A tool that some data plane has seen. */
 export interface PinnedTool {

@@ -1,7 +1,7 @@
-import type { InboundSettings } from '@governance/shared/inbound-settings';
+import type { InboundSettings } from '@governance/shared/settings/inbound-settings';
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import { formerValues } from '../platform/admin-details.ts';
-import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantScope, TenantTransaction } from '../platform/database/tenant-scope.ts';
 import {
   changedSettings,
   type TenantSettings,

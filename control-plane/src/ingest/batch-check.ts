@@ -7,20 +7,24 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BatchHeader, isBatchSignedBy, type SignedBatch } from '@governance/shared/audit-batch';
-import { findForbidden } from '@governance/shared/data-plane-records';
 import { AppError } from '@governance/shared/errors';
 import { MAX_SHOWN_BYTES } from '@governance/shared/evidence/large-record';
-import { recordHash } from '@governance/shared/hash-chain';
+import { zodFault } from '@governance/shared/http/zod-fault';
+import { StrictJsonError } from '@governance/shared/json/strict-json';
+import {
+  BatchHeader,
+  isBatchSignedBy,
+  type SignedBatch,
+} from '@governance/shared/ledger/audit-batch';
+import { findForbidden } from '@governance/shared/ledger/data-plane-records';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import {
   type LedgerRecord,
   MAX_RECORD_BYTES,
   parseRecord,
   UnknownRecordVersion,
-} from '@governance/shared/ledger-record';
-import { merkleRoot } from '@governance/shared/merkle';
-import { StrictJsonError } from '@governance/shared/strict-json';
-import { zodFault } from '@governance/shared/zod-fault';
+} from '@governance/shared/ledger/ledger-record';
+import { merkleRoot } from '@governance/shared/ledger/merkle';
 import { z } from 'zod';
 import { type LedgerColumns, ledgerColumns, quarantinedColumns } from '../chain/ledger-columns.ts';
 import { type RecordEnvelope, readEnvelope } from '../chain/record-envelope.ts';

@@ -3,8 +3,8 @@
  * compare-and-set, as a pure function. This, not a unique index, ensures that each (stream, epoch,
  * seq) is stored once.
  */
-import type { BatchHeader } from '@governance/shared/audit-batch';
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
+import type { BatchHeader } from '@governance/shared/ledger/audit-batch';
+import { GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
 import type { CheckedBatch } from './batch-check.ts';
 
 /** The end of a stream as stored; epoch 0 before its first record. */

@@ -1,5 +1,5 @@
 import type { Feature } from '../platform/feature.ts';
-import type { LeaderTask } from '../platform/leader.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 
 export const ingestFeature = (core: {
   ledgerPartitions: LeaderTask;

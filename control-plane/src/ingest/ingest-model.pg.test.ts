@@ -5,7 +5,7 @@
  * acknowledged is stored.
  */
 import { randomBytes } from 'node:crypto';
-import { connectDatabase } from '@governance/control-plane/platform/database';
+import { connectDatabase } from '@governance/control-plane/platform/database/database';
 import type { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';

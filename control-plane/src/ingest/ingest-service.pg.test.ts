@@ -1,6 +1,6 @@
-import type { SignedBatch } from '@governance/shared/audit-batch';
 import type { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
+import type { SignedBatch } from '@governance/shared/ledger/audit-batch';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -4,14 +4,14 @@
  * interleaving of repeated, reordered and cut batches leaves each (stream, epoch, seq) once.
  */
 import type { KeyObject } from 'node:crypto';
-import type { BatchHeader, BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
 import { AppError } from '@governance/shared/errors';
 import { type PublicJwk, readEd25519Key } from '@governance/shared/evidence/ed25519';
+import type { BatchHeader, BatchReceipt, SignedBatch } from '@governance/shared/ledger/audit-batch';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
 import type { ChainBreakRecorder } from '../chain/chain-breaks.ts';
 import type { QuarantineTrial } from '../chain/ledger-row.ts';
-import type { ChangeBus } from '../platform/change-bus.ts';
+import type { ChangeBus } from '../platform/database/change-bus.ts';
 import type { Overflow, Projection } from '../platform/feature.ts';
 import { type CheckedBatch, checkBatch } from './batch-check.ts';
 import type { Fork } from './batch-overlap.ts';

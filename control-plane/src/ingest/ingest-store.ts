@@ -3,12 +3,13 @@
  * security does not restrict it there: every statement names the tenant, which comes from the
  * caller's credentials.
  */
-import type { BatchHeader } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import { uuidv7 } from '@governance/shared/ids';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import type { BatchHeader } from '@governance/shared/ledger/audit-batch';
 import pg, { type PoolClient } from 'pg';
 import { QUARANTINED } from '../chain/ledger-columns.ts';
-import { BOUND_HELD_LOCKS } from '../platform/tenant-lock.ts';
+import { BOUND_HELD_LOCKS } from '../platform/database/tenant-lock.ts';
 import { BEFORE_FIRST, type StreamPosition } from './batch-place.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { recordHash } from '@governance/shared/hash-chain';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { listedTime } from '../platform/record-time.ts';
+import { listedTime } from '../platform/database/record-time.ts';
 import { copyInto, copyStatement, encodeCopy, type NewLedgerRow } from './ledger-copy.ts';
 
 const test = await testDatabase();

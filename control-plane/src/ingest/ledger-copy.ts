@@ -9,7 +9,7 @@
 import pg from 'pg';
 import type { LedgerColumns } from '../chain/ledger-columns.ts';
 import type { StoredLink } from '../chain/ledger-row.ts';
-import { listedTime } from '../platform/record-time.ts';
+import { listedTime } from '../platform/database/record-time.ts';
 
 export interface NewLedgerRow extends StoredLink {
   columns: LedgerColumns;

@@ -1,6 +1,6 @@
-import { DAY_MS } from '@governance/shared/durations';
+import { DAY_MS } from '@governance/shared/time/durations';
 import type { Pool } from 'pg';
-import type { LeaderTask } from '../platform/leader.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 
 /** Months whose partitions are made in advance. */
 const MONTHS_AHEAD = 2;

@@ -5,8 +5,8 @@
  * analyzed it. Proven by ledger-statistics.pg.test.ts.
  */
 import pg, { type Pool } from 'pg';
-import type { Connections } from '../platform/database.ts';
-import type { LeaderTask } from '../platform/leader.ts';
+import type { Connections } from '../platform/database/database.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 
 const EVERY_MS = 15_000;
 /** A smaller table is read equally fast by any plan. */

@@ -4,7 +4,7 @@
  * checks it. A readable one is stored again in a transaction that is rolled back, since PostgreSQL
  * may have refused it.
  */
-import { findForbidden } from '@governance/shared/data-plane-records';
+import { findForbidden } from '@governance/shared/ledger/data-plane-records';
 import type { StoredLink } from '../chain/ledger-row.ts';
 import { readContent } from './batch-check.ts';
 import { type Ledger, tryToStore } from './store-group.ts';

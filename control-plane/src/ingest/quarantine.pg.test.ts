@@ -3,16 +3,16 @@
  * chain stays whole, and an administrator is told. And the records of a fork, kept as evidence.
  */
 import { randomBytes } from 'node:crypto';
-import { signBatch } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { signBatch } from '@governance/shared/ledger/audit-batch';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import {
   type ChainHead,
   chainRecord,
   MAX_RECORD_BYTES,
   type UnchainedRecord,
-} from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/ledger-record';
 import { describe, expect, it } from 'vitest';
 import {
   aDataPlane,

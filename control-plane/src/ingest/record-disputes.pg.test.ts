@@ -3,8 +3,8 @@
  * stored, by the public interface alone.
  */
 import { createPublicKey } from 'node:crypto';
-import type { SignedBatch } from '@governance/shared/audit-batch';
 import { uuidv7 } from '@governance/shared/ids';
+import type { SignedBatch } from '@governance/shared/ledger/audit-batch';
 import { expect, it, vi } from 'vitest';
 import {
   aDecision,

@@ -5,13 +5,17 @@
  * only then is the batch stored, in a later leaf. Nothing is looked up for a batch whose references
  * are known. Proven by record-disputes.pg.test.ts.
  */
-import { DISPUTED_TARGET, MAX_DISPUTED, RECORD_DISPUTED } from '@governance/shared/record-dispute';
+import {
+  DISPUTED_TARGET,
+  MAX_DISPUTED,
+  RECORD_DISPUTED,
+} from '@governance/shared/ledger/record-dispute';
 import { LRUCache } from 'lru-cache';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
 import type { CheckedBatch } from './batch-check.ts';
 import { compareOverlap } from './batch-overlap.ts';
 import { BEFORE_FIRST, placeBatch } from './batch-place.ts';

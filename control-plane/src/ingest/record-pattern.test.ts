@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { findForbidden } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord, type UnchainedRecord } from '@governance/shared/ledger-record';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { findForbidden } from '@governance/shared/ledger/data-plane-records';
+import { parseRecord, type UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import fc from 'fast-check';
 import { afterAll, expect, it, vi } from 'vitest';
 import { aDecision, anOutcome, createWriter } from '../../../tests/support/a-data-plane.ts';

@@ -6,7 +6,7 @@
  * matching takes linear time. Proven by record-pattern.test.ts: what matches is what `parseRecord`
  * reads.
  */
-import { RecordV2 } from '@governance/shared/ledger-record';
+import { RecordV2 } from '@governance/shared/ledger/ledger-record';
 import { Id, Sha256Hex, Text, Timestamp, USUAL_TIMESTAMP } from '@governance/shared/text';
 import { safeParse, type z } from 'zod';
 import type { LedgerColumns } from '../chain/ledger-columns.ts';

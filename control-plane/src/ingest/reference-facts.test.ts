@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { createReferenceFacts } from './reference-facts.ts';
 
 /** More than memory keeps of either. */

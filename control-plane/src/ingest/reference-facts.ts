@@ -6,8 +6,8 @@
 import type { Approval } from '@governance/shared/evidence/checks/approval-binding';
 import type { IssuedDelegation } from '@governance/shared/evidence/checks/delegation-binding';
 import { LRUCache } from 'lru-cache';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { Escalation } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface References {
   revisions: Set<number>;

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { MAX_WORKFLOW_DEPTH } from '@governance/shared/channel/facts';
 import { SKEW_MS } from '@governance/shared/evidence/checks/check';
-import { MAX_WORKFLOW_DEPTH } from '@governance/shared/facts';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import { expect, it } from 'vitest';
 import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';
 import { judgeReferences, type Referring, referencesOf } from './reference-faults.ts';

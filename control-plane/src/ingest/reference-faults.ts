@@ -3,15 +3,15 @@
  * would fail a check of every package that holds them. Judged as verifiers judge, by the same rules.
  */
 
+import { MAX_WORKFLOW_DEPTH } from '@governance/shared/channel/facts';
 import { findApprovalFault } from '@governance/shared/evidence/checks/approval-binding';
 import { SKEW_MS } from '@governance/shared/evidence/checks/check';
 import {
   findDelegationFault,
   toDelegatedCall,
 } from '@governance/shared/evidence/checks/delegation-binding';
-import { MAX_WORKFLOW_DEPTH } from '@governance/shared/facts';
-import type { DecisionRecord } from '@governance/shared/ledger-record';
-import type { DisputableCheck } from '@governance/shared/record-dispute';
+import type { DecisionRecord } from '@governance/shared/ledger/ledger-record';
+import type { DisputableCheck } from '@governance/shared/ledger/record-dispute';
 import { readAsVerifiers } from '../chain/ledger-row.ts';
 import type { CheckedBatch, CheckedRecord } from './batch-check.ts';
 import type { ReferenceFacts, References } from './reference-facts.ts';

@@ -2,8 +2,8 @@
  * Finds holds under the id of one that the control plane has otherwise. An approval is of the hold
  * that it has, and verifiers would find it to be of another one.
  */
-import type { LedgerRecord } from '@governance/shared/ledger-record';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { CheckedBatch } from './batch-check.ts';
 import type { FoundFaults, ReferenceFault } from './reference-faults.ts';
 

@@ -1,8 +1,8 @@
-import { MAX_RECORD_BYTES } from '@governance/shared/ledger-record';
+import { MAX_RECORD_BYTES } from '@governance/shared/ledger/ledger-record';
 import { expect, it } from 'vitest';
 import { aShippingPlane } from '../../../tests/support/a-shipping-plane.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { systemScope, type TenantTransaction } from '../platform/tenant-scope.ts';
+import { systemScope, type TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { findUsedAgain } from './used-approvals.ts';
 
 const plane = await testControlPlane();

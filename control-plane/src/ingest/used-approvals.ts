@@ -1,8 +1,8 @@
 /** Finds the calls of a batch that use an approval which their data plane has used before. */
 import type { Approval } from '@governance/shared/evidence/checks/approval-binding';
-import { MAX_RECORD_BYTES } from '@governance/shared/ledger-record';
+import { MAX_RECORD_BYTES } from '@governance/shared/ledger/ledger-record';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { ReferenceFacts } from './reference-facts.ts';
 import {
   type FoundFaults,

@@ -2,15 +2,15 @@
  * A data plane that lies: it holds a registered key and a good token, and what it says is signed and
  * chained as it should be. By the public interface alone.
  */
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
+import { uuidv7 } from '@governance/shared/ids';
 import {
   DATA_PLANE_ALERTS,
   type DataPlaneAction,
   findForbidden,
-} from '@governance/shared/data-plane-records';
-import { uuidv7 } from '@governance/shared/ids';
-import { LedgerRecord, type UnchainedRecord } from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/data-plane-records';
+import { LedgerRecord, type UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   aDecision,

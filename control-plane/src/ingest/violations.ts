@@ -4,11 +4,11 @@
  * time, are marked wherever the record is shown. One alert is raised per kind and stream, and the
  * stream continues. Proven by violations.pg.test.ts.
  */
-import type { Severity } from '@governance/shared/ledger-record';
+import type { Severity } from '@governance/shared/ledger/ledger-record';
 import { LRUCache } from 'lru-cache';
 import { raiseAlert } from '../alerts/raise-alert.ts';
-import { isTimeImpossible } from '../platform/record-time.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { isTimeImpossible } from '../platform/database/record-time.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { CheckedBatch, CheckedRecord } from './batch-check.ts';
 
 type ViolationKind = 'forbidden' | 'agent_unknown' | 'time_impossible';

@@ -1,6 +1,6 @@
-import { basicAuthorization } from '@governance/shared/basic-credentials';
-import { clientEntry, ENTRY_NAME } from '@governance/shared/mcp-clients';
-import { forbidCaching } from '@governance/shared/token-routes';
+import { basicAuthorization } from '@governance/shared/http/basic-credentials';
+import { clientEntry, ENTRY_NAME } from '@governance/shared/mcp/mcp-clients';
+import { forbidCaching } from '@governance/shared/tokens/token-routes';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { AgentParams } from '../agents/agent-schemas.ts';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';

@@ -3,20 +3,24 @@
  * use, one agent and one client. The use, the credential, its fact and the audit records commit
  * together. Proven by installer-routes.pg.test.ts.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
-import { addressGroup } from '@governance/shared/client-address';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
+import { addressGroup } from '@governance/shared/http/client-address';
+import { createExactLimiter } from '@governance/shared/http/rate-limiter';
 import { uuidv7 } from '@governance/shared/ids';
-import type { McpClient } from '@governance/shared/mcp-clients';
-import { createExactLimiter } from '@governance/shared/rate-limiter';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
 import { createCredential } from '../agent-credentials/create-credential.ts';
 import { effectiveStatus } from '../agents/agent.ts';
 import { agentStore } from '../agents/agent-store.ts';
 import { readKillSwitch } from '../kill-switch/kill-switch-store.ts';
-import type { Lookups } from '../platform/lookups.ts';
-import type { Page } from '../platform/page.ts';
+import type { Lookups } from '../platform/database/lookups.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { createSecret, hashSecret } from '../platform/random-secret.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { installerStore } from './installer-store.ts';
 import {
   INSTALLER_TOKEN_MS,

@@ -1,6 +1,6 @@
-import type { McpClient } from '@governance/shared/mcp-clients';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { type InstallerToken, KEPT_AFTER_END_MS } from './installer-token.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['installerToken']['findFirstOrThrow']>>;

@@ -1,5 +1,5 @@
 /** A single-use token with which one client of an agent gets its own credential. */
-import type { McpClient } from '@governance/shared/mcp-clients';
+import type { McpClient } from '@governance/shared/mcp/mcp-clients';
 
 export interface InstallerToken {
   id: string;

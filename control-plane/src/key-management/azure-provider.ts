@@ -5,7 +5,7 @@
  * operator's vault, never an address, since the operator's token would be sent there.
  */
 import { randomBytes } from 'node:crypto';
-import { inTime } from '@governance/shared/in-time';
+import { inTime } from '@governance/shared/time/in-time';
 import { z } from 'zod';
 import { decryptUnder, encryptUnder } from './data-keys.ts';
 import { type KeyProvider, KeyProviderError, MAX_ANSWER_BYTES } from './key-provider.ts';

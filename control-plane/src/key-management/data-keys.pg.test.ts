@@ -3,7 +3,7 @@ import { Secret } from '@governance/shared/settings';
 import { expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { createMasterKey } from '../platform/master-key.ts';
+import { createMasterKey } from '../platform/keys/master-key.ts';
 import { createDataKeys, decryptUnder, encryptUnder } from './data-keys.ts';
 import { type KeyProvider, KeyProviderError } from './key-provider.ts';
 import { createKeyProviders } from './key-providers.ts';

@@ -5,11 +5,11 @@
  */
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { DAY_MS } from '@governance/shared/durations';
 import { uuidv7 } from '@governance/shared/ids';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { DAY_MS } from '@governance/shared/time/durations';
 import { LRUCache } from 'lru-cache';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import { KeyProviderError, KeyProviderName } from './key-provider.ts';
 import type { KeyProviders } from './key-providers.ts';
 

@@ -4,8 +4,8 @@
  * transmission errors.
  */
 
-import { canonicalize } from '@governance/shared/canonical-json';
-import { inTime } from '@governance/shared/in-time';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { inTime } from '@governance/shared/time/in-time';
 import { crc32c } from './crc32c.ts';
 import {
   type KeyContext,

@@ -1,8 +1,8 @@
 /** Payloads under each key service, through the API: the services' doubles, and PostgreSQL. */
 import { randomBytes } from 'node:crypto';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
-import { payloadDigest } from '@governance/shared/event-payload';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
+import { payloadDigest } from '@governance/shared/evidence/event-payload';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../tests/support/a-payload.ts';

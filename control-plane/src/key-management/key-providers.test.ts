@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Secret } from '@governance/shared/settings';
 import { describe, expect, it, vi } from 'vitest';
-import { createMasterKey } from '../platform/master-key.ts';
+import { createMasterKey } from '../platform/keys/master-key.ts';
 import { createAwsProvider } from './aws-provider.ts';
 import { createAzureProvider } from './azure-provider.ts';
 import { crc32c } from './crc32c.ts';

@@ -1,6 +1,6 @@
 /** The key providers of this installation, and a test of whether one works. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { MasterKey } from '../platform/master-key.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 import {
   type KeyContext,
   type KeyProvider,

@@ -1,6 +1,6 @@
 /** The service's own master key as a key provider: AES-256-GCM, within the process. */
-import { dataKeyContext } from '../platform/ciphertext-kinds.ts';
-import type { MasterKey } from '../platform/master-key.ts';
+import { dataKeyContext } from '../platform/keys/ciphertext-kinds.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 import { type KeyContext, type KeyProvider, KeyProviderError } from './key-provider.ts';
 
 export function createLocalProvider(masterKey: MasterKey): KeyProvider {

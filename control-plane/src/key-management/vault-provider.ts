@@ -3,7 +3,7 @@
  * must be of an AEAD type (aes256-gcm96, the default, or chacha20-poly1305).
  */
 import { ByteCollector } from '@governance/shared/byte-collector';
-import { canonicalize } from '@governance/shared/canonical-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import type { Secret } from '@governance/shared/settings';
 import { z } from 'zod';
 import {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { anAgent } from '../../../tests/support/an-agent.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import type { Actor } from '../platform/tenant-scope.ts';
+import type { Actor } from '../platform/database/tenant-scope.ts';
 import { createKillSwitchService } from './kill-switch-service.ts';
 
 const { call, test, aTenantAdmin, superAdminToken } = await testControlPlane();

@@ -10,7 +10,7 @@ import {
   SYSTEM_ACTOR,
   type TenantDatabase,
   type TenantScope,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
 import {
   type FleetOrder,
   findFleetOrder,

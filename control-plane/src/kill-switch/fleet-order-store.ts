@@ -1,5 +1,9 @@
 /** The newest order of the kill switch for all tenants, in one row of the platform. */
-import type { Actor, PlatformTransaction, TenantTransaction } from '../platform/tenant-scope.ts';
+import type {
+  Actor,
+  PlatformTransaction,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 
 export interface FleetOrder {
   /** The order's number. */

@@ -3,7 +3,7 @@ import {
   type AgentStatus,
   effectiveAgentStatus,
   KillSwitchFact,
-} from '@governance/shared/facts';
+} from '@governance/shared/channel/facts';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';

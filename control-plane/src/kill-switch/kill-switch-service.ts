@@ -7,9 +7,13 @@
  * A tenant's administrator and a super-admin who stops all tenants hold it independently: it is
  * lifted when neither holds it. Proven by kill-switch-routes.pg.test.ts.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { createFleetKillSwitch } from './fleet-kill-switch.ts';
 import { type FleetOrder, holdFleetOrder } from './fleet-order-store.ts';
 import {

@@ -1,4 +1,4 @@
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /**
  * Which agents a kill switch stops: the tenant's own, or, by a super-admin, those of all tenants.

@@ -1,7 +1,7 @@
 /** Reads and replaces the ciphertexts in all tables of CIPHERTEXT_KINDS. */
 import { z } from 'zod';
-import type { CiphertextKind, CiphertextRow } from '../platform/ciphertext-kinds.ts';
 import { Prisma } from '../platform/generated/client.ts';
+import type { CiphertextKind, CiphertextRow } from '../platform/keys/ciphertext-kinds.ts';
 
 type Transaction = { db: Prisma.TransactionClient };
 

@@ -8,16 +8,16 @@ import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createDataKeys, type DataKey } from '../key-management/data-keys.ts';
 import { createKeyProviders } from '../key-management/key-providers.ts';
+import { SYSTEM_ACTOR, type TenantScope } from '../platform/database/tenant-scope.ts';
 import {
   CIPHERTEXT_KINDS,
   dataKeyContext,
   identifierKeyContext,
   serviceKeyContext,
   upstreamCredentialContext,
-} from '../platform/ciphertext-kinds.ts';
-import { createServiceKeys } from '../platform/keys.ts';
-import { createMasterKey, type MasterKey } from '../platform/master-key.ts';
-import { SYSTEM_ACTOR, type TenantScope } from '../platform/tenant-scope.ts';
+} from '../platform/keys/ciphertext-kinds.ts';
+import { createServiceKeys } from '../platform/keys/keys.ts';
+import { createMasterKey, type MasterKey } from '../platform/keys/master-key.ts';
 import { createRewrap, type RewrapDeps } from './rewrap.ts';
 
 const test = await testDatabase();

@@ -3,9 +3,9 @@
  * is under which key. Proven by rewrap.pg.test.ts.
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { LeaderTask } from '../platform/leader.ts';
-import type { MasterKey } from '../platform/master-key.ts';
-import { SYSTEM_ACTOR, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { SYSTEM_ACTOR, type TenantDatabase } from '../platform/database/tenant-scope.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { type CiphertextCounts, countCiphertexts } from './ciphertext-store.ts';
 import { createRewrapping } from './rewrapping.ts';
 

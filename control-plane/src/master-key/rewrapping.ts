@@ -4,14 +4,15 @@
  * crash, two replicas do not harm each other, and a credential that was changed in the meantime is
  * not overwritten.
  */
-import { CIPHERTEXT_KINDS, type CiphertextKind } from '../platform/ciphertext-kinds.ts';
-import type { MasterKey } from '../platform/master-key.ts';
+
 import {
   SYSTEM_ACTOR,
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import { CIPHERTEXT_KINDS, type CiphertextKind } from '../platform/keys/ciphertext-kinds.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 import { ciphertextStore, findTenantsUnder } from './ciphertext-store.ts';
 
 /** Tenants found per query. */

@@ -3,11 +3,11 @@
  * origin that they were given for. Whoever moves the server's address in the database alone does
  * not get its secret sent there.
  */
-import { UpstreamCredential } from '@governance/shared/upstream-credential';
+import { UpstreamCredential } from '@governance/shared/mcp/upstream-credential';
 import { z } from 'zod';
-import { upstreamCredentialContext } from '../platform/ciphertext-kinds.ts';
-import { damagedRow } from '../platform/damaged-rows.ts';
-import type { MasterKey } from '../platform/master-key.ts';
+import { damagedRow } from '../platform/database/damaged-rows.ts';
+import { upstreamCredentialContext } from '../platform/keys/ciphertext-kinds.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 import { isSameOrigin, type McpServer } from './mcp-server.ts';
 
 /** Versions before 0.27 stored the credential alone: it names its origin from its next change on. */

@@ -2,10 +2,10 @@
 import {
   SealedUpstreamCredential,
   type UpstreamCredential,
-} from '@governance/shared/upstream-credential';
+} from '@governance/shared/mcp/upstream-credential';
 import { sealFor } from '../data-planes/sealed-facts.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { SealingTarget } from '../platform/feature.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { McpServer } from './mcp-server.ts';
 
 /** Appends a server's credential for each of these data planes to the feed. */

@@ -1,8 +1,8 @@
 /** /api/v1/mcp-servers: the MCP servers that agents may use. */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { mayManage } from '../platform/http/role-table.ts';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
 import type { ServerWithCredential } from './mcp-server.ts';
 import {
   NewServerBody,

@@ -1,8 +1,8 @@
 /** The wire shapes of /api/v1/mcp-servers, a route added to those of the specification. */
-import { ReportedHealth } from '@governance/shared/channels';
-import { LOCAL_MODELS } from '@governance/shared/local-models';
+import { ReportedHealth } from '@governance/shared/channel/channels';
+import { LOCAL_MODELS } from '@governance/shared/mcp/local-models';
+import { UpstreamCredential } from '@governance/shared/mcp/upstream-credential';
 import { Text, Timestamp } from '@governance/shared/text';
-import { UpstreamCredential } from '@governance/shared/upstream-credential';
 import { z } from 'zod';
 import { listOf } from '../platform/http/schemas.ts';
 import {

@@ -1,17 +1,17 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
+import { SealedUpstreamCredential } from '@governance/shared/mcp/upstream-credential';
 import { Secret } from '@governance/shared/settings';
-import { SealedUpstreamCredential } from '@governance/shared/upstream-credential';
 import { compactDecrypt, importJWK, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { attestPlanes, testAttestedPlanes } from '../../../tests/support/attested-planes.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createSealedFactTurns, sealFor } from '../data-planes/sealed-facts.ts';
-import { upstreamCredentialContext } from '../platform/ciphertext-kinds.ts';
-import { createMasterKey } from '../platform/master-key.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
+import { upstreamCredentialContext } from '../platform/keys/ciphertext-kinds.ts';
+import { createMasterKey } from '../platform/keys/master-key.ts';
 import { createMcpServerService, MAX_SERVERS, readServerSettings } from './mcp-server-service.ts';
 import { readOtherServerIds } from './retired-servers.ts';
 

@@ -3,7 +3,7 @@
  * reused), and a credential is sealed and sent in the feed. The request is answered once both are
  * applied.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
@@ -15,16 +15,16 @@ import {
   takeBackFromOthers,
 } from '../data-planes/sealed-facts.ts';
 import { formerValues } from '../platform/admin-details.ts';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { SealingTarget } from '../platform/feature.ts';
-import type { MasterKey } from '../platform/master-key.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
 import {
   type AdminAction,
   systemScope,
   type TenantDatabase,
   type TenantScope,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { SealingTarget } from '../platform/feature.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 import { decryptCredential, encryptCredential } from './credential-at-rest.ts';
 import { appendCredential, removeCredential } from './credential-sealing.ts';
 import {

@@ -1,8 +1,8 @@
-import { ToolActionSetting } from '@governance/shared/bundle-format';
+import { ToolActionSetting } from '@governance/shared/bundle/bundle-format';
 import { z } from 'zod';
-import { damagedRow, readStored } from '../platform/damaged-rows.ts';
+import { damagedRow, readStored } from '../platform/database/damaged-rows.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { McpServer } from './mcp-server.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['mcpServer']['findFirstOrThrow']>>;

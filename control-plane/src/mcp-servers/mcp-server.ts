@@ -1,6 +1,6 @@
 /** An MCP server as the tenant registered it. */
-import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle-format';
-import type { UpstreamCredential } from '@governance/shared/upstream-credential';
+import type { McpServerSetting, ToolActionSetting } from '@governance/shared/bundle/bundle-format';
+import type { UpstreamCredential } from '@governance/shared/mcp/upstream-credential';
 import { z } from 'zod';
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createExceptionService } from '../exceptions/exception-service.ts';
 import { createInboundRuleService } from '../inbound/inbound-rule-service.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { MAX_RETIRED, readOtherServerIds, retireServerId } from './retired-servers.ts';
 
 const { call, aTenantAdmin, controlPlane } = await testControlPlane();

@@ -2,7 +2,7 @@
  * The ids of deleted servers. An id that was a server's stays one: otherwise deleting `files` would
  * turn the permission `files:read` into one for the tool `files` of any other server.
  */
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** Ids kept per tenant; all are in its bundle. Beyond the first number, only those that a role names. */
 export const MAX_RETIRED = { ofAll: 2_000, named: 5_000 };

@@ -2,8 +2,8 @@
  * Who was revoked or forked has nothing sealed for it any more: what was leaves the feed, and what
  * changes later is not made for it, in whatever order that happens.
  */
-import { RegistrationReply } from '@governance/shared/channels';
-import { SealedUpstreamCredential } from '@governance/shared/upstream-credential';
+import { RegistrationReply } from '@governance/shared/channel/channels';
+import { SealedUpstreamCredential } from '@governance/shared/mcp/upstream-credential';
 import { compactDecrypt } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aRegistration, type TestRegistration } from '../../../tests/support/a-registration.ts';

@@ -1,4 +1,4 @@
-import type { ServerReport } from '@governance/shared/channels';
+import type { ServerReport } from '@governance/shared/channel/channels';
 import { beforeEach, expect, it } from 'vitest';
 import { aRegistration } from '../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';

@@ -2,9 +2,9 @@
  * The health of MCP servers, from the last heartbeats of the data planes that are online. The
  * control plane never asks a server itself. Proven by server-health.pg.test.ts.
  */
-import type { ReportedHealth } from '@governance/shared/channels';
+import type { ReportedHealth } from '@governance/shared/channel/channels';
 import { SILENT_AFTER_MS } from '../data-planes/data-plane.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 
 /** Data planes listed for each server; a tenant may have 2,000. */
 const MAX_NAMED = 20;

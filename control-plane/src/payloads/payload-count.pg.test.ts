@@ -2,7 +2,7 @@ import { uuidv7 } from '@governance/shared/ids';
 import { expect, it } from 'vitest';
 import { aTenant } from '../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { createPayloadPurge } from './payload-purge.ts';
 import { payloadStore } from './payload-store.ts';
 

@@ -5,7 +5,6 @@
  * payload-routes.pg.test.ts.
  */
 
-import { DAY_MS } from '@governance/shared/durations';
 import { AppError } from '@governance/shared/errors';
 import {
   PAYLOAD_SEALING,
@@ -14,7 +13,8 @@ import {
   type PayloadUpload,
   payloadDigest,
   type SealedPayload,
-} from '@governance/shared/event-payload';
+} from '@governance/shared/evidence/event-payload';
+import { DAY_MS } from '@governance/shared/time/durations';
 import { compactDecrypt } from 'jose';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
@@ -23,13 +23,13 @@ import { readRecord } from '../chain/ledger-row.ts';
 import { recordsOf } from '../chain/records-of.ts';
 import { type DataKey, type DataKeys, encryptUnder } from '../key-management/data-keys.ts';
 import { KeyProviderError } from '../key-management/key-provider.ts';
-import { Prisma } from '../platform/generated/client.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantScope,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import { Prisma } from '../platform/generated/client.ts';
 import type { SealingKeyPair } from './payload-sealing-key.ts';
 import { payloadContext, payloadStore } from './payload-store.ts';
 import { type ProtectionPolicy, readProtectionPolicy } from './protection-policy.ts';

@@ -2,10 +2,10 @@
  * Deletes payloads, with their salts, once the tenant's retention has passed since their receipt.
  * The current retention applies: a shorter one also reaches payloads already stored.
  */
-import { DAY_MS } from '@governance/shared/durations';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import { systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import { DAY_MS } from '@governance/shared/time/durations';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { payloadStore } from './payload-store.ts';
 import { readProtectionPolicy } from './protection-policy.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { RegistrationReply } from '@governance/shared/channels';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { RegistrationReply } from '@governance/shared/channel/channels';
 import {
   type PayloadContent,
   type PayloadPart,
   payloadDigest,
-} from '@governance/shared/event-payload';
+} from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, expect, it, vi } from 'vitest';
 import {

@@ -3,9 +3,9 @@ import { Secret } from '@governance/shared/settings';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import { beforeEach, expect, it } from 'vitest';
 import { testDatabase } from '../../../tests/support/test-database.ts';
-import { serviceKeyContext } from '../platform/ciphertext-kinds.ts';
-import { PAYLOAD_SEALING } from '../platform/key-kinds.ts';
-import { createMasterKey } from '../platform/master-key.ts';
+import { serviceKeyContext } from '../platform/keys/ciphertext-kinds.ts';
+import { PAYLOAD_SEALING } from '../platform/keys/key-kinds.ts';
+import { createMasterKey } from '../platform/keys/master-key.ts';
 import { createPayloadSealingKey } from './payload-sealing-key.ts';
 
 const { db, superuser } = await testDatabase();

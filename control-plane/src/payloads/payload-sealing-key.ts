@@ -5,17 +5,17 @@
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
-import { PayloadSealingKey } from '@governance/shared/data-protection-settings';
+import { PayloadSealingKey } from '@governance/shared/settings/data-protection-settings';
 import { calculateJwkThumbprint } from 'jose';
-import { serviceKeyContext } from '../platform/ciphertext-kinds.ts';
-import type { ServiceKey } from '../platform/generated/client.ts';
-import { PAYLOAD_SEALING } from '../platform/key-kinds.ts';
-import type { MasterKey } from '../platform/master-key.ts';
 import {
   type PlatformTransaction,
   SYSTEM_ACTOR,
   type TenantDatabase,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { ServiceKey } from '../platform/generated/client.ts';
+import { serviceKeyContext } from '../platform/keys/ciphertext-kinds.ts';
+import { PAYLOAD_SEALING } from '../platform/keys/key-kinds.ts';
+import type { MasterKey } from '../platform/keys/master-key.ts';
 
 const LOCK = 'governance.payload_sealing_key';
 /** There is one, unless somebody put more there. */

@@ -7,15 +7,19 @@ import {
   MAX_PAYLOAD_BYTES,
   type PayloadPart,
   payloadDigest,
-} from '@governance/shared/event-payload';
-import { parseStrictJson } from '@governance/shared/strict-json';
+} from '@governance/shared/evidence/event-payload';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
 import { Id, toStorableText } from '@governance/shared/text';
 import { z } from 'zod';
 import { readRecord } from '../chain/ledger-row.ts';
 import { recordsOf } from '../chain/records-of.ts';
 import { type DataKeys, decryptUnder } from '../key-management/data-keys.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
 import { PAYLOAD_PURPOSE } from './payload-ingest.ts';
 import { payloadContext, payloadStore, type StoredPayload } from './payload-store.ts';
 

@@ -1,10 +1,10 @@
 /** This feature's rows: stored payloads of calls, encrypted, and counts of purged ones. */
 
-import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
-import { DAY_MS } from '@governance/shared/durations';
-import type { PayloadPart } from '@governance/shared/event-payload';
+import type { PayloadPart } from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { CLOCK_JUMP_MS } from '@governance/shared/time/clock-jumps';
+import { DAY_MS } from '@governance/shared/time/durations';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export interface StoredPayload {
   eventId: string;

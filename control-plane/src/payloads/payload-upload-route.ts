@@ -5,7 +5,11 @@
  */
 import { randomInt } from 'node:crypto';
 import { AppError } from '@governance/shared/errors';
-import { PAYLOAD_LIMITS, PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
+import {
+  PAYLOAD_LIMITS,
+  PayloadReceipt,
+  PayloadUpload,
+} from '@governance/shared/evidence/event-payload';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';

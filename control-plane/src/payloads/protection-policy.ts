@@ -1,7 +1,7 @@
 /** A tenant's data protection policy: its type, its defaults and its row. */
-import type { PayloadMode } from '@governance/shared/data-protection-settings';
+import type { PayloadMode } from '@governance/shared/settings/data-protection-settings';
 import type { KeyProviderName } from '../key-management/key-provider.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export interface ProtectionPolicy {
   payloadMode: PayloadMode;

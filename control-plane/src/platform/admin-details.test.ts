@@ -1,4 +1,4 @@
-import { canonicalize } from '@governance/shared/canonical-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { boundedDetails, formerValues } from './admin-details.ts';

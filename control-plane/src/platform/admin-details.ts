@@ -1,7 +1,7 @@
 /** What the audit record of an administrator's action tells of it. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalize } from '@governance/shared/canonical-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 
 /** As canonical JSON. The rest of the record's 256 KiB is for its other members. */
 const MAX_DETAILS_BYTES = 200 * 1024;

@@ -1,7 +1,7 @@
 /** The list of features, and what they contribute together. */
-import { BundleSettings } from '@governance/shared/bundle-format';
+import { BundleSettings } from '@governance/shared/bundle/bundle-format';
+import type { TenantTransaction } from './database/tenant-scope.ts';
 import type { Feature, Projection, SealingTarget } from './feature.ts';
-import type { TenantTransaction } from './tenant-scope.ts';
 
 export interface FeatureList {
   /** @throws Error when another feature has a setting of the same name */

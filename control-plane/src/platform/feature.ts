@@ -3,12 +3,12 @@
  * app.ts. Bundles, ingest, the feed and the leader take what they need from the list, so none of
  * them imports a feature. Proven by ../testing/trial-feature/trial-feature.pg.test.ts.
  */
-import type { LedgerRecord, Severity } from '@governance/shared/ledger-record';
+import type { LedgerRecord, Severity } from '@governance/shared/ledger/ledger-record';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { JWK } from 'jose';
 import type { PoolClient } from 'pg';
-import type { LeaderTask } from './leader.ts';
-import type { TenantTransaction } from './tenant-scope.ts';
+import type { TenantTransaction } from './database/tenant-scope.ts';
+import type { LeaderTask } from './replicas/leader.ts';
 
 export interface Feature {
   routes?: readonly FastifyPluginAsyncZod[];

@@ -1,4 +1,4 @@
-import { gatewayAudience } from '@governance/shared/agent-token';
+import { gatewayAudience } from '@governance/shared/tokens/agent-token';
 
 /** Where agents reach the gateway; the addresses of separate data planes are unknown here. */
 export function gatewayUrlOf({

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import { afterAll, expect, it } from 'vitest';
 import { readOrMakeSecret, writeSecret } from './local-secrets.ts';
 

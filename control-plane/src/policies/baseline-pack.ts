@@ -5,13 +5,13 @@
  */
 import type { BaselinePolicy } from '@governance/policies/baseline-pack';
 import { uuidv7 } from '@governance/shared/ids';
-import type { Attest } from '../platform/row-attestations.ts';
 import {
   SYSTEM_ACTOR,
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { Attest } from '../platform/keys/row-attestations.ts';
 import { savePolicy } from './commit-step.ts';
 import type { Policy } from './policy.ts';
 import { policyStore } from './policy-store.ts';

@@ -1,8 +1,12 @@
 /** Stores a policy with its audit record, in the transaction that checks that nothing has changed. */
 import { AppError } from '@governance/shared/errors';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { Attest } from '../platform/row-attestations.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
+import type { Attest } from '../platform/keys/row-attestations.ts';
 import { requiresChangeRequests } from '../tenants/tenant-settings-store.ts';
 import {
   auditOf,

@@ -13,7 +13,7 @@ import {
 } from '@governance/policies/contract';
 import { describeDecision, describeVerdict } from '@governance/policies/describe-decision';
 import { AppError } from '@governance/shared/errors';
-import { ACTIONS } from '@governance/shared/permission';
+import { ACTIONS } from '@governance/shared/tokens/permission';
 import { findPolicyWarnings } from './policy.ts';
 import { doesNotCompile } from './policy-errors.ts';
 import type { EvaluateBody, EvaluationView } from './policy-schemas.ts';

@@ -1,8 +1,8 @@
 /** Bundles say whether the policy *Local models* is active, and delegations are issued by it. */
 
 import { baselinePack } from '@governance/policies/baseline-pack';
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { BUNDLE_MEMBERS, BundleData } from '@governance/shared/bundle-format';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { BUNDLE_MEMBERS, BundleData } from '@governance/shared/bundle/bundle-format';
 import { expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { insertBaselinePack } from './baseline-pack.ts';

@@ -1,4 +1,4 @@
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** Identifies the baseline policy *Local models*, also where a tenant renamed it. */
 const DECLARATION = 'package baseline.local_models';

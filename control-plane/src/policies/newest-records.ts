@@ -1,6 +1,7 @@
 /** Changes of policies among the admin records. */
+
+import type { RecordKind } from '../platform/database/newest-records.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { RecordKind } from '../platform/newest-records.ts';
 
 /** The condition is that of ledger_records_policy_idx. */
 export const POLICY_CHANGES: RecordKind = {

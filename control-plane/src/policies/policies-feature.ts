@@ -1,6 +1,6 @@
 import { baselinePack } from '@governance/policies/baseline-pack';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { completeBaselinePacks, insertBaselinePack } from './baseline-pack.ts';
 import { changeRequestRoutes } from './change-requests/change-request-routes.ts';
 import { createChangeRequestService } from './change-requests/change-request-service.ts';

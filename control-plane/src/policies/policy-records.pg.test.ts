@@ -3,12 +3,12 @@
  * saved through it goes into the next bundle, also after an upgrade, a lost bundle, rotated keys.
  */
 import { randomUUID } from 'node:crypto';
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { recordHash } from '@governance/shared/hash-chain';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { policyDigest } from '../bundles/carried-policies.ts';
-import { ROLL_OUT_MS } from '../platform/row-attestations.ts';
+import { ROLL_OUT_MS } from '../platform/keys/row-attestations.ts';
 import { createPolicyRecords } from './policy-records.ts';
 import { readActivePolicies } from './policy-store.ts';
 
@@ -105,7 +105,7 @@ async function forgeRecord(about: string, details: object): Promise<string> {
     ...{ action: 'policy_created', details, id: recordId, target: `policy/${about}` },
     ...{ seq: last.seq + 1, prev_hash: heads[0].admin_head },
   };
-  const { canonicalize } = await import('@governance/shared/canonical-json');
+  const { canonicalize } = await import('@governance/shared/json/canonical-json');
   const bytes = Buffer.from(canonicalize(record));
   const hash = recordHash(bytes);
   await attack(

@@ -17,15 +17,15 @@ import type {
   RecordFault,
   UnrecordedPolicy,
 } from '../bundles/unrecorded-policies.ts';
-import { findNewestRecords, type NewestRecord } from '../platform/newest-records.ts';
+import { findNewestRecords, type NewestRecord } from '../platform/database/newest-records.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import {
   attestationFault,
   isUnattested,
   type Judge,
   ROLL_OUT_MS,
   type RowAttestations,
-} from '../platform/row-attestations.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+} from '../platform/keys/row-attestations.ts';
 import { POLICY_CHANGES } from './newest-records.ts';
 import { type Recorded, recordedOf, targetOf } from './policy.ts';
 import { findNewestSaved, latestRecordId } from './policy-store.ts';

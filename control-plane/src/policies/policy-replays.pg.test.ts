@@ -5,8 +5,8 @@
 import { uuidv7 } from '@governance/shared/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
-import { ROLL_OUT_MS } from '../platform/row-attestations.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
+import { ROLL_OUT_MS } from '../platform/keys/row-attestations.ts';
 import { auditOf } from './policy.ts';
 import { createPolicyRecords } from './policy-records.ts';
 import { readActivePolicies } from './policy-store.ts';

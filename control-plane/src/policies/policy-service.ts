@@ -5,12 +5,12 @@
  * storm of activations").
  */
 import type { RegoCompiler } from '@governance/policies/contract';
-import type { BundleSettings } from '@governance/shared/bundle-format';
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
-import type { RowAttestations } from '../platform/row-attestations.ts';
-import type { TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantScope, TenantTransaction } from '../platform/database/tenant-scope.ts';
+import type { RowAttestations } from '../platform/keys/row-attestations.ts';
 import { commitStep } from './commit-step.ts';
 import { evaluatePolicy, toPolicyInput } from './evaluate-policy.ts';
 import { createKeyedMutex } from './keyed-mutex.ts';

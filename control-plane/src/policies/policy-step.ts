@@ -1,7 +1,7 @@
 /** One change of a policy, and how its state before and after it compare. */
 import type { PolicySource } from '@governance/policies/contract';
 import { uuidv7 } from '@governance/shared/ids';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { changedFields, type Policy, type PolicyChange } from './policy.ts';
 import type { NewPolicyBody } from './policy-schemas.ts';
 

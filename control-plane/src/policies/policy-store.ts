@@ -1,8 +1,8 @@
 import type { PolicySource } from '@governance/policies/contract';
 import { uuidv7 } from '@governance/shared/ids';
-import type { Attestation } from '../platform/row-attestations.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
+import type { Attestation } from '../platform/keys/row-attestations.ts';
 import { MAX_BYTES_OF_TENANT, type Policy, type PolicyStatus } from './policy.ts';
 
 type Row = Awaited<ReturnType<TenantTransaction['db']['policy']['findFirstOrThrow']>>;

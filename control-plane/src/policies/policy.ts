@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { AdminAction } from '../platform/tenant-scope.ts';
+import type { AdminAction } from '../platform/database/tenant-scope.ts';
 
 export const PolicyStatus = z.enum(['draft', 'active', 'archived']);
 export type PolicyStatus = z.infer<typeof PolicyStatus>;

@@ -4,7 +4,11 @@
  */
 import type { PolicySource, RegoCompiler } from '@governance/policies/contract';
 import { compiledBytes, MAX_COMPILED_BYTES } from '../bundles/bundle-content.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { affectsDecisions, type Policy } from './policy.ts';
 import { doesNotCompile, tooLargeTogether, tooManyPolicies } from './policy-errors.ts';
 import { type Step, toSource, withPolicy } from './policy-step.ts';

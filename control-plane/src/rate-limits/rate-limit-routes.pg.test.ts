@@ -1,7 +1,7 @@
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { BundleData } from '@governance/shared/bundle-format';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { BundleData } from '@governance/shared/bundle/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/settings/rate-limit-settings';
 import { expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 

@@ -1,5 +1,5 @@
 /** The wire shapes of /api/v1/admin/rate-limits. */
-import { RATE_LIMIT_FIELDS, RATE_TIERS } from '@governance/shared/rate-limit-settings';
+import { RATE_LIMIT_FIELDS, RATE_TIERS } from '@governance/shared/settings/rate-limit-settings';
 import { GivenId, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { listOf, pageQuery, QueryTime } from '../platform/http/schemas.ts';

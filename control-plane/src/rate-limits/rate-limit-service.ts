@@ -2,17 +2,17 @@
  * A tenant's rate limits. A change is published in the bundle, and the request is answered once it
  * is enforced.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import {
   findLooserTier,
   RATE_TIERS,
   type RateLimitSettings,
-} from '@governance/shared/rate-limit-settings';
+} from '@governance/shared/settings/rate-limit-settings';
 import type { BundleBuilder } from '../bundles/bundle-builder.ts';
 import { formerValues } from '../platform/admin-details.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import type { RateLimitPatch } from './rate-limit-schemas.ts';
 import { type RateLimits, rateLimitStore } from './rate-limit-store.ts';
 import { listRefused, type RefusedFilter } from './rate-limited-calls.ts';

@@ -1,7 +1,10 @@
-import { DEFAULT_RATE_LIMITS, RateLimitSettings } from '@governance/shared/rate-limit-settings';
-import { readStored } from '../platform/damaged-rows.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import {
+  DEFAULT_RATE_LIMITS,
+  RateLimitSettings,
+} from '@governance/shared/settings/rate-limit-settings';
+import { readStored } from '../platform/database/damaged-rows.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 /** A tenant's rate limits, and whether the tenant set them. */
 export interface RateLimits {

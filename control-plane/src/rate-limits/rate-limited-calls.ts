@@ -2,18 +2,19 @@
  * Calls that rate limits refused, by agent and hour. Data planes record a count at most once per
  * second and agent; ingest adds the counts up here. Proven by rate-limited-calls.pg.test.ts.
  */
-import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { ProjectedRecord, Projection } from '../platform/feature.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
+
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
+import { DAY_MS, HOUR_MS } from '@governance/shared/time/durations';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantScope,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { ProjectedRecord, Projection } from '../platform/feature.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 
 /** Older counts are deleted; the records themselves stay in the ledger. */
 export const KEPT_DAYS = 30;

@@ -1,5 +1,5 @@
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { rateLimitRoutes } from './rate-limit-routes.ts';
 import { createRateLimitService, type RateLimitServiceDeps } from './rate-limit-service.ts';
 import { rateLimitStore } from './rate-limit-store.ts';

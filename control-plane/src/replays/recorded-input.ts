@@ -2,7 +2,7 @@
  * What a replay reads from a recorded decision: whether policy decided it, and the policy input. A
  * decision with anything unknown is skipped; nothing is guessed.
  */
-import { payloadDigest } from '@governance/shared/event-payload';
+import { payloadDigest } from '@governance/shared/evidence/event-payload';
 import { z } from 'zod';
 import type { DataKey } from '../key-management/data-keys.ts';
 import { decryptUnder } from '../key-management/data-keys.ts';

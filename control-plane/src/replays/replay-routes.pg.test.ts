@@ -1,13 +1,13 @@
 /** Replays through the API; the periodic work is done by hand, so that each test says when. */
 import { randomBytes } from 'node:crypto';
 import type { PolicyInput } from '@governance/policies/contract';
-import { type PayloadContent, payloadDigest } from '@governance/shared/event-payload';
+import { type PayloadContent, payloadDigest } from '@governance/shared/evidence/event-payload';
 import { afterAll, describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision } from '../../../tests/support/a-data-plane.ts';
 import { sealPayload } from '../../../tests/support/a-payload.ts';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
+import { systemScope } from '../platform/database/tenant-scope.ts';
 import { LEASE_MS } from './replay-run.ts';
 import { replayStore } from './replay-store.ts';
 import { MAX_ATTEMPTS, type ReplayTasksDeps, runDue } from './replay-tasks.ts';

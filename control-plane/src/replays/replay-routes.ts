@@ -3,9 +3,9 @@
  * have changed.
  */
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { mayManage } from '../platform/http/role-table.ts';
 import { ErrorBody, NoContent } from '../platform/http/schemas.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
 import { PolicyParams } from '../policies/policy-schemas.ts';
 import {
   NewReplayBody,

@@ -6,7 +6,7 @@
  */
 import type { RegoCompiler } from '@governance/policies/contract';
 import { type PolicyJudge, startPolicyJudge } from '@governance/policies/evaluator/policy-judge';
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import type { DataKey, DataKeys } from '../key-management/data-keys.ts';
 import { KeyProviderError } from '../key-management/key-provider.ts';
 import { PAYLOAD_PURPOSE } from '../payloads/payload-ingest.ts';
@@ -15,7 +15,7 @@ import {
   type TenantDatabase,
   type TenantScope,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
 import { readActivePolicies } from '../policies/policy-store.ts';
 import { openInput, readDecision } from './recorded-input.ts';
 import { candidateSet, type Replay, setDigestOf } from './replay.ts';

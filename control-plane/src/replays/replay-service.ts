@@ -2,12 +2,16 @@
 
 import { hash } from 'node:crypto';
 import type { PolicySource, RegoCompiler } from '@governance/policies/contract';
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
+import type { Page } from '../platform/database/page.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { changeRequestStore } from '../policies/change-requests/change-request-store.ts';
 import type { Policy } from '../policies/policy.ts';
 import { doesNotCompile } from '../policies/policy-errors.ts';

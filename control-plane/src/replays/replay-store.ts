@@ -1,8 +1,8 @@
-import { CLOCK_JUMP_MS } from '@governance/shared/clock-jumps';
-import { readStored } from '../platform/damaged-rows.ts';
+import { CLOCK_JUMP_MS } from '@governance/shared/time/clock-jumps';
+import { readStored } from '../platform/database/damaged-rows.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import { MAX_ENDED_OF_POLICY, type Replay, type ReplayStatus } from './replay.ts';
 import { ReplayResult } from './replay-result.ts';
 

@@ -1,10 +1,14 @@
 /** The leader's tasks: run replays, two at a time over all tenants, and delete old ones. */
-import { DAY_MS } from '@governance/shared/durations';
+import { DAY_MS } from '@governance/shared/time/durations';
 import { readProtectionPolicy } from '../payloads/protection-policy.ts';
-import { forEachTenant } from '../platform/each-tenant.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+} from '../platform/database/tenant-scope.ts';
 import { inTurn } from '../platform/in-turn.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { LEASE_MS, type ReplayRunDeps, runReplay } from './replay-run.ts';
 import { replayStore } from './replay-store.ts';
 

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { PolicySource } from '@governance/policies/contract';
-import { canonicalize } from '@governance/shared/canonical-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { z } from 'zod';
 import type { ReplayResult } from './replay-result.ts';
 

@@ -8,8 +8,8 @@
 import type { LogEpoch } from '@governance/shared/evidence/evidence-keys';
 import { CONTROL_PLANE_RESTORED } from '../chain/admin-facts.ts';
 import { beginLogEpoch, type LogEpochSigner } from '../evidence/begin-log-epoch.ts';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { TenantDatabase, TenantTransaction } from '../platform/tenant-scope.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import type { TenantDatabase, TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export interface AnnouncedRestore {
   tenantId: string;

@@ -1,4 +1,4 @@
-import { RoleFact, ScopedRoleFact } from '@governance/shared/facts';
+import { RoleFact, ScopedRoleFact } from '@governance/shared/channel/facts';
 import { beforeEach, expect, it } from 'vitest';
 import { testControlPlane } from '../../../tests/support/test-control-plane.ts';
 

@@ -1,5 +1,5 @@
-import { findScopeFault } from '@governance/shared/resource-scopes';
 import { Text } from '@governance/shared/text';
+import { findScopeFault } from '@governance/shared/tokens/resource-scopes';
 import { z } from 'zod';
 import { Description, listOf, Name, pageQuery } from '../platform/http/schemas.ts';
 import type { Role } from './role-store.ts';

@@ -1,12 +1,12 @@
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseResourceScopes } from '@governance/shared/resource-scopes';
+import { parseResourceScopes } from '@governance/shared/tokens/resource-scopes';
 import { lockRoles, requireRoomForRoles } from '../agents/role-limits.ts';
 import { readServerIds } from '../mcp-servers/mcp-server-service.ts';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantDatabase, TenantScope } from '../platform/tenant-scope.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantDatabase, TenantScope } from '../platform/database/tenant-scope.ts';
 import { type Role, roleStore } from './role-store.ts';
 import { findRoleWarnings } from './role-warnings.ts';
 

@@ -1,13 +1,13 @@
 import type { Effort } from '@governance/shared/glob';
-import { LOCAL_MODELS } from '@governance/shared/local-models';
+import { LOCAL_MODELS } from '@governance/shared/mcp/local-models';
 import {
   ACTIONS,
   BUILT_IN_SERVERS,
   mayCoverServer,
   splitPermission,
   wildcardMatches,
-} from '@governance/shared/permission';
-import { coverServer, parseResourceScopes } from '@governance/shared/resource-scopes';
+} from '@governance/shared/tokens/permission';
+import { coverServer, parseResourceScopes } from '@governance/shared/tokens/resource-scopes';
 import type { Role } from './role-store.ts';
 
 /**

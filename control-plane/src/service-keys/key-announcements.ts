@@ -4,19 +4,20 @@
  * order, in its own transaction. So nothing is lost when a replica dies in between: the leader
  * announces the rest. Proven by key-routes.pg.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
-import type { NewFact } from '@governance/shared/facts';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { Facts } from '../platform/feature.ts';
-import { keyStore } from '../platform/key-store.ts';
-import type { RecordedRotation, ServiceKeys } from '../platform/keys.ts';
-import type { LeaderTask } from '../platform/leader.ts';
+
+import type { NewFact } from '@governance/shared/channel/facts';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
 import {
   SYSTEM_ACTOR,
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { Facts } from '../platform/feature.ts';
+import { keyStore } from '../platform/keys/key-store.ts';
+import type { RecordedRotation, ServiceKeys } from '../platform/keys/keys.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { appendNewFacts, formOf } from './key-facts.ts';
 import { purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 

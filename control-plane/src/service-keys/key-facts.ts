@@ -4,14 +4,14 @@
  * rotation, and when the last token of an earlier key has expired.
  */
 
-import { canonicalize } from '@governance/shared/canonical-json';
-import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
-import { FACTS, type NewFact, type TokenKeysFact } from '@governance/shared/facts';
-import type { SessionTokenClass } from '@governance/shared/session-token';
-import { readFollowedHistory } from '../platform/key-history.ts';
-import type { ServiceKeys } from '../platform/keys.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
-import type { TokenKeys } from '../platform/token-keys.ts';
+import { FACTS, type NewFact, type TokenKeysFact } from '@governance/shared/channel/facts';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { DAY_MS, HOUR_MS } from '@governance/shared/time/durations';
+import type { SessionTokenClass } from '@governance/shared/tokens/session-token';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
+import { readFollowedHistory } from '../platform/keys/key-history.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
+import type { TokenKeys } from '../platform/keys/token-keys.ts';
 
 /** The longest life of a workflow session and its delegations, plus an hour. */
 const SESSION_TOKEN_LIFE_MS = 30 * DAY_MS + HOUR_MS;

@@ -1,6 +1,6 @@
 /** The API's names for the purposes of keys. */
 import { z } from 'zod';
-import type { ServiceKeyPurpose } from '../platform/keys.ts';
+import type { ServiceKeyPurpose } from '../platform/keys/keys.ts';
 
 export const KeyPurposeName = z.enum([
   'bundle',

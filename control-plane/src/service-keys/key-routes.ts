@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { MasterKeyUse, Rewrap } from '../master-key/rewrap.ts';
 import { ErrorBody } from '../platform/http/schemas.ts';
-import type { StoredRotation } from '../platform/keys.ts';
+import type { StoredRotation } from '../platform/keys/keys.ts';
 import { KeyPurposeName, purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 import type { KeyService, KeyView } from './key-service.ts';
 

@@ -4,17 +4,17 @@
  */
 
 import { AppError } from '@governance/shared/errors';
-import { inTime } from '@governance/shared/in-time';
-import { type ChangeBus, PLATFORM } from '../platform/change-bus.ts';
-import { SERVICE_KEY_PURPOSES } from '../platform/key-kinds.ts';
+import { inTime } from '@governance/shared/time/in-time';
+import { type ChangeBus, PLATFORM } from '../platform/database/change-bus.ts';
+import { SERVICE_KEY_PURPOSES } from '../platform/keys/key-kinds.ts';
 import type {
   DatedKey,
   RotationOrder,
   ServiceKeys,
   StoredRotation,
   UnusableKey,
-} from '../platform/keys.ts';
-import type { TokenKeys } from '../platform/token-keys.ts';
+} from '../platform/keys/keys.ts';
+import type { TokenKeys } from '../platform/keys/token-keys.ts';
 import type { KeyAnnouncements } from './key-announcements.ts';
 import { type KeyPurposeName, purposeOf } from './key-purpose.ts';
 

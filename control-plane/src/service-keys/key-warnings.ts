@@ -1,8 +1,8 @@
 /** Warnings to the operator about keys that cannot be used, or not yet. */
-import { MINUTE_MS } from '@governance/shared/durations';
+import { MINUTE_MS } from '@governance/shared/time/durations';
 import { Gauge, type Registry } from 'prom-client';
-import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from '../platform/key-kinds.ts';
-import type { ServiceKeys, UnusableKey } from '../platform/keys.ts';
+import { SERVICE_KEY_PURPOSES, type ServiceKeyPurpose } from '../platform/keys/key-kinds.ts';
+import type { ServiceKeys, UnusableKey } from '../platform/keys/keys.ts';
 import { purposeName, UNKNOWN_PURPOSE } from './key-purpose.ts';
 
 type Unusable = Pick<ServiceKeys, 'findUnusable'>;

@@ -1,6 +1,11 @@
 /** Closes sessions whose time is over, and stores the agent's risk at that moment. */
-import type { LeaderTask } from '../platform/leader.ts';
-import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../platform/tenant-scope.ts';
+
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { agentSessionStore, CLOSED_AT_ONCE } from './session-store.ts';
 
 const EVERY_MS = 15_000;

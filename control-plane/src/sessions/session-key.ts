@@ -4,8 +4,8 @@
  * (docs/data-protection.md).
  */
 import { hash } from 'node:crypto';
-import type { DecisionRecord } from '@governance/shared/ledger-record';
-import { listedTime } from '../platform/record-time.ts';
+import type { DecisionRecord } from '@governance/shared/ledger/ledger-record';
+import { listedTime } from '../platform/database/record-time.ts';
 
 /** Characters of a requester's name that are stored for display. */
 const MAX_SHOWN = 256;

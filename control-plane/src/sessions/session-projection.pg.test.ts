@@ -8,7 +8,7 @@ import { testDatabase } from '../../../tests/support/test-database.ts';
 import { createChainBreakRecorder } from '../chain/chain-breaks.ts';
 import { createIngestService } from '../ingest/ingest-service.ts';
 import { createViolationAlerts } from '../ingest/violations.ts';
-import type { TenantScope } from '../platform/tenant-scope.ts';
+import type { TenantScope } from '../platform/database/tenant-scope.ts';
 import { createSessionClosing } from './session-closing.ts';
 import { sessionProjection } from './session-projection.ts';
 

@@ -4,8 +4,9 @@
  * are. Proven by session-projection.pg.test.ts: the counts match the records, whatever the order in
  * which the batches of several data planes arrive.
  */
-import { MINUTE_MS } from '@governance/shared/durations';
+
 import { uuidv7 } from '@governance/shared/ids';
+import { MINUTE_MS } from '@governance/shared/time/durations';
 import type { PoolClient } from 'pg';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
 import { SessionSettings } from '../tenants/session-settings.ts';

@@ -3,8 +3,8 @@ import { AppError } from '@governance/shared/errors';
 import { GivenId } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { ErrorBody, listOf, pageQuery, pageTooLarge } from '../platform/http/schemas.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { agentSessionStore } from './session-store.ts';
 import {
   AgentSessionView,

@@ -1,7 +1,7 @@
 import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../chain/ledger-row.ts';
+import type { Page } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
-import type { Page } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 import type { SessionRow, SessionStatus } from './session-view.ts';
 
 /** Sessions that one transaction of the task closes. */

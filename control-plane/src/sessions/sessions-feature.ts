@@ -1,5 +1,5 @@
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
 import { createSessionClosing } from './session-closing.ts';
 import { sessionProjection } from './session-projection.ts';
 import { agentSessionRoutes } from './session-routes.ts';

@@ -6,15 +6,15 @@ import type { Secret } from '@governance/shared/settings';
 import type { PasswordGate } from '../auth/password-gate.ts';
 import { hashPassword, isPassword } from '../auth/passwords.ts';
 import { SUPER_ADMIN_USERNAME, takenUsername } from '../auth/usernames.ts';
-import { isUniqueViolation } from '../platform/database.ts';
-import type { Lookups } from '../platform/lookups.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
+import { isUniqueViolation } from '../platform/database/database.ts';
+import type { Lookups } from '../platform/database/lookups.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
 import {
   type Actor,
   SYSTEM_ACTOR,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
 import { tenantStore } from './tenant-store.ts';
 
 /** The tenant of `admin`, which exists from the first start. */

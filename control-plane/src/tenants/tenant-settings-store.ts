@@ -1,5 +1,5 @@
-import { readStored } from '../platform/damaged-rows.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { readStored } from '../platform/database/damaged-rows.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { TenantSettings } from './tenant-settings.ts';
 
 /** The settings row of the transaction's tenant; the first change creates it. */

@@ -2,8 +2,11 @@
  * A tenant's settings for the inspection of results and for administrators' own work, with
  * defaults. The whole settings are stored at each change; before the first, the defaults apply.
  */
-import { DEFAULT_HOLD_SETTINGS, HoldMinutes } from '@governance/shared/hold-settings';
-import { DEFAULT_INBOUND_ACTIONS, InboundAction } from '@governance/shared/inbound-settings';
+import { DEFAULT_HOLD_SETTINGS, HoldMinutes } from '@governance/shared/settings/hold-settings';
+import {
+  DEFAULT_INBOUND_ACTIONS,
+  InboundAction,
+} from '@governance/shared/settings/inbound-settings';
 import { z } from 'zod';
 import { SessionSettings, SessionSettingsPatch, SessionSettingsView } from './session-settings.ts';
 

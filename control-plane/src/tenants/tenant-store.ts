@@ -1,6 +1,6 @@
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
+import { GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 
 export interface NewTenant {
   name: string;

@@ -1,9 +1,9 @@
 /** What holds of calls and of results have in common over the API of escalations. */
-import { FEED_START } from '@governance/shared/feed-chain';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import type { TestDataPlane } from '../../../tests/support/a-data-plane.ts';
 import type { TestControlPlane } from '../../../tests/support/test-control-plane.ts';
 import { createAuditStream } from '../audit/audit-stream.ts';
-import { systemScope } from '../platform/tenant-scope.ts';
+import { systemScope } from '../platform/database/tenant-scope.ts';
 
 /** @param ofActions with which the names of the hold's audited actions begin */
 export function createHoldView(

@@ -1,13 +1,17 @@
 /** What the tests of the feed share: a key that signs statements, facts, and a reader of the feed. */
 import { generateKeyPairSync } from 'node:crypto';
-import { AppError } from '@governance/shared/errors';
-import type { FeedEntry, NewFact } from '@governance/shared/facts';
-import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared/feed-chain';
+import type { FeedEntry, NewFact } from '@governance/shared/channel/facts';
+import {
+  createSnapshotDigest,
+  FEED_START,
+  feedDigest,
+} from '@governance/shared/channel/feed-chain';
 import {
   type SignedSnapshotEnd,
   type StatementKey,
   verifyStatement,
-} from '@governance/shared/signed-statement';
+} from '@governance/shared/channel/signed-statement';
+import { AppError } from '@governance/shared/errors';
 import type { FeedReader } from '../feed/feed-reader.ts';
 import type { StatementSigner } from '../feed/freshness-statements.ts';
 

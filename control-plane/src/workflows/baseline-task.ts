@@ -5,13 +5,13 @@
  */
 import { z } from 'zod';
 import { raiseAlert } from '../alerts/raise-alert.ts';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { readTrace } from './trace-service.ts';
 import {
   findAnomalies,

@@ -1,8 +1,8 @@
-import type { DelegationFact } from '@governance/shared/facts';
+import type { DelegationFact } from '@governance/shared/channel/facts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { requireFits } from '../platform/http/page-bytes.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export interface Delegation {
   id: string;

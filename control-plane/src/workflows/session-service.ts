@@ -2,19 +2,19 @@
  * Sessions of workflows. An administrator starts one and gets its token; it ends at an
  * administrator's request, or when its time is over.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
-import { forEachTenant } from '../platform/each-tenant.ts';
-import type { LeaderTask } from '../platform/leader.ts';
-import type { Page } from '../platform/page.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
+import { forEachTenant } from '../platform/database/each-tenant.ts';
+import type { Page } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
 import {
   systemScope,
   type TenantDatabase,
   type TenantScope,
   type TenantTransaction,
-} from '../platform/tenant-scope.ts';
+} from '../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../platform/replicas/leader.ts';
 import { endDelegationsOf } from './delegation-store.ts';
 import { sessionStore, type WorkflowSession } from './session-store.ts';
 import type { SessionTokens } from './session-tokens.ts';

@@ -1,6 +1,6 @@
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import type { Prisma } from '../platform/generated/client.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 export type WorkflowSessionStatus = 'active' | 'completed' | 'aborted';
 

@@ -7,9 +7,9 @@ import {
   type SessionTokenClass,
   sessionTokenAudience,
   sessionTokenTyp,
-} from '@governance/shared/session-token';
+} from '@governance/shared/tokens/session-token';
 import { SignJWT } from 'jose';
-import type { ServiceKeys } from '../platform/keys.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
 
 export interface SessionTokenDeps {
   serviceKeys: Pick<ServiceKeys, 'sessionTokenKey'>;

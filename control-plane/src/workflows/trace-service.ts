@@ -1,4 +1,8 @@
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { getSession } from './session-service.ts';
 import { buildTrace } from './trace.ts';
 

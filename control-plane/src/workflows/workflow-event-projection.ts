@@ -2,8 +2,9 @@
  * Records which decisions belong to which workflow session, for its trace. Proven by
  * workflow-trace.pg.test.ts.
  */
+
+import { listedTime } from '../platform/database/record-time.ts';
 import type { ProjectedRecord, Projection } from '../platform/feature.ts';
-import { listedTime } from '../platform/record-time.ts';
 
 /** @param now the clock; a time too far ahead of it is replaced by it */
 export function workflowEventProjection(now: () => Date): Projection {

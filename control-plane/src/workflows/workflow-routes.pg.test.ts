@@ -1,5 +1,9 @@
 /** Workflows, sessions, delegations and traces over the API, with what they tell data planes. */
-import { DelegationFact, WorkflowFact, WorkflowSessionFact } from '@governance/shared/facts';
+import {
+  DelegationFact,
+  WorkflowFact,
+  WorkflowSessionFact,
+} from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { expect, it } from 'vitest';

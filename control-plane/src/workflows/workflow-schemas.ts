@@ -2,7 +2,7 @@ import {
   MAX_ALLOWED_ACTIONS,
   MAX_PARTICIPANTS,
   MAX_WORKFLOW_DEPTH,
-} from '@governance/shared/facts';
+} from '@governance/shared/channel/facts';
 import { GivenId, Text } from '@governance/shared/text';
 import { z } from 'zod';
 import { listOf, Name, pageQuery } from '../platform/http/schemas.ts';

@@ -2,13 +2,17 @@
  * Workflows: which agents may work together, how deep, and what each of them may do there. A change
  * also applies to running sessions, once its fact has reached the data planes.
  */
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { formerValues } from '../platform/admin-details.ts';
-import type { Page } from '../platform/page.ts';
-import { lockInTenant } from '../platform/tenant-lock.ts';
-import type { TenantDatabase, TenantScope, TenantTransaction } from '../platform/tenant-scope.ts';
+import type { Page } from '../platform/database/page.ts';
+import { lockInTenant } from '../platform/database/tenant-lock.ts';
+import type {
+  TenantDatabase,
+  TenantScope,
+  TenantTransaction,
+} from '../platform/database/tenant-scope.ts';
 import { endSessions } from './session-service.ts';
 import { sessionStore } from './session-store.ts';
 import type { NewWorkflowBody, WorkflowChangeBody } from './workflow-schemas.ts';

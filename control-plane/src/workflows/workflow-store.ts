@@ -1,10 +1,10 @@
-import type { WorkflowFact } from '@governance/shared/facts';
+import type { WorkflowFact } from '@governance/shared/channel/facts';
 import { z } from 'zod';
-import { readStored } from '../platform/damaged-rows.ts';
+import { readStored } from '../platform/database/damaged-rows.ts';
+import { type Page, rowsOf } from '../platform/database/page.ts';
+import type { TenantTransaction } from '../platform/database/tenant-scope.ts';
 import { Prisma } from '../platform/generated/client.ts';
 import { requireFits } from '../platform/http/page-bytes.ts';
-import { type Page, rowsOf } from '../platform/page.ts';
-import type { TenantTransaction } from '../platform/tenant-scope.ts';
 
 const Participants = z.array(
   z.object({ agent_id: z.string(), role: z.string(), allowed_actions: z.array(z.string()) }),

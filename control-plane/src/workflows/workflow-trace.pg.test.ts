@@ -1,5 +1,5 @@
 /** The trace of a session, made of what two data planes ship; one of them says what it may not. */
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it } from 'vitest';
 import { aDecision, createWriter } from '../../../tests/support/a-data-plane.ts';

@@ -1,7 +1,7 @@
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
+import type { TenantDatabase } from '../platform/database/tenant-scope.ts';
 import type { Feature } from '../platform/feature.ts';
-import type { ServiceKeys } from '../platform/keys.ts';
-import type { TenantDatabase } from '../platform/tenant-scope.ts';
+import type { ServiceKeys } from '../platform/keys/keys.ts';
 import { createBaselineTask } from './baseline-task.ts';
 import { createSessionExpiry, createSessionService } from './session-service.ts';
 import { createSessionTokens } from './session-tokens.ts';

@@ -1,6 +1,6 @@
-import type { DataPlaneAlert } from '@governance/shared/data-plane-records';
 import { uuidv7 } from '@governance/shared/ids';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { DataPlaneAlert } from '@governance/shared/ledger/data-plane-records';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 
 export type AlertRecord = Extract<UnchainedRecord, { type: 'alert' }>;
 

@@ -1,4 +1,4 @@
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { expect, it } from 'vitest';
 import { createRaiseAlert } from './raise-alert.ts';
 

@@ -1,4 +1,4 @@
-import { isWithin } from '@governance/shared/durations';
+import { isWithin } from '@governance/shared/time/durations';
 import { LRUCache } from 'lru-cache';
 import type { Ledger } from '../contracts.ts';
 import type { PendingWrites } from '../storage/pending-writes.ts';

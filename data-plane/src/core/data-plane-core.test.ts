@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRegoCompiler } from '@governance/policies/compiler/rego-compiler';
 import type { PolicyInput, PolicyOutcome } from '@governance/policies/contract';
-import type { FeedRequest, ReportedHealth, ServerReport } from '@governance/shared/channels';
+import type {
+  FeedRequest,
+  ReportedHealth,
+  ServerReport,
+} from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

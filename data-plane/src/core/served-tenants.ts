@@ -1,6 +1,6 @@
 /** The tenants that a data plane serves, each with its synchronisation loops. */
-import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channels';
-import { followRegistration } from '@governance/shared/follow-keys';
+import type { ControlPlaneLink, RegistrationAnswer } from '@governance/shared/channel/channels';
+import { followRegistration } from '@governance/shared/channel/follow-keys';
 import type { HeldCalls } from '../holds/held-calls.ts';
 import type { DataPlaneIdentity } from '../identity/identity.ts';
 import type { DurableLedger } from '../ledger/ledger.ts';

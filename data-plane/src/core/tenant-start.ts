@@ -5,8 +5,8 @@ import type {
   Heartbeat,
   RegistrationAnswer,
   ServerReport,
-} from '@governance/shared/channels';
-import { DAY_MS } from '@governance/shared/durations';
+} from '@governance/shared/channel/channels';
+import { DAY_MS } from '@governance/shared/time/durations';
 import type { PinReports } from '../contracts.ts';
 import type { HeldCalls } from '../holds/held-calls.ts';
 import type { BundleSync } from '../sync/bundle/bundle-sync.ts';

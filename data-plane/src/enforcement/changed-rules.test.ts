@@ -3,16 +3,16 @@
  * is judged by the new ones as a whole.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import { DEFAULT_BLAST_RADIUS } from '@governance/shared/detect/reach/blast-radius-settings';
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
+import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/settings/inbound-settings';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startOpaPlane } from '../testing/test-opa.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 import { createTestWorkflows } from '../testing/test-workflows.ts';
-import { CALL_STAGES, type PassedStage } from './call-stages.ts';
+import { CALL_STAGES, type PassedStage } from './call/call-stages.ts';
 
 const callOf = (name: string, args: object = {}) => ({
   jsonrpc: '2.0',

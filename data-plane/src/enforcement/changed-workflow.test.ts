@@ -6,14 +6,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PolicyInput, PolicyVerdict } from '@governance/policies/contract';
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { postModern } from '../testing/test-modern-client.ts';
 import { startOpaPlane } from '../testing/test-opa.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 import { createTestWorkflows } from '../testing/test-workflows.ts';
-import { CALL_STAGES, type PassedStage } from './call-stages.ts';
+import { CALL_STAGES, type PassedStage } from './call/call-stages.ts';
 
 const callOf = (name: string, args: object = {}) => ({
   jsonrpc: '2.0',

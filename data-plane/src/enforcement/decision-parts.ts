@@ -6,17 +6,17 @@
  * kept-on-threads.test.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { BundleSettings } from '@governance/shared/bundle-format';
-import { type AuditDeps, type CallJudgement, recordMembersOf } from './audit.ts';
-import { stepPublisher } from './call-stages.ts';
-import type { AgentCall, JudgedCall } from './calls.ts';
-import { CONTENT_MEMBERS, type ProtectedMembers } from './content-members.ts';
-import { REDACTED } from './cover-texts.ts';
-import { denied, findCallNow, hasMoved } from './eligibility.ts';
-import { isStillLifted } from './exceptions.ts';
-import type { PayloadKeeper, ProtectedInput } from './kept-payload.ts';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
+import { stepPublisher } from './call/call-stages.ts';
+import type { AgentCall, JudgedCall } from './call/calls.ts';
+import { CONTENT_MEMBERS, type ProtectedMembers } from './call/content-members.ts';
+import { REDACTED } from './call/cover-texts.ts';
+import { MAX_REJUDGEMENTS } from './call/pipeline-builder.ts';
+import { denied, findCallNow, hasMoved } from './permission/eligibility.ts';
+import { isStillLifted } from './permission/exceptions.ts';
 import type { enforcement, StepDeps } from './pipeline.ts';
-import { MAX_REJUDGEMENTS } from './pipeline-builder.ts';
+import { type AuditDeps, type CallJudgement, recordMembersOf } from './record/audit.ts';
+import type { PayloadKeeper, ProtectedInput } from './record/kept-payload.ts';
 import { judgeAgain } from './steps/judge-again.ts';
 import { policyInput } from './steps/policy.ts';
 

@@ -1,7 +1,8 @@
 /** DLP on the real gateway: what is sent, what comes back, what policies and records say of it. */
-import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-settings';
+
 import { uuidv7 } from '@governance/shared/ids';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
+import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/settings/dlp-settings';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {

@@ -2,8 +2,9 @@
  * The invariants of the governed path, on the real parts: gateway, pipeline, ledger, replica,
  * policy engine and an MCP server over HTTP. Only the ledger is wrapped, to see and to break it.
  */
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
-import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
+
+import { parseStrictJson, StrictJsonError } from '@governance/shared/json/strict-json';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Ledger } from '../contracts.ts';

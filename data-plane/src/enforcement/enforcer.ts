@@ -7,9 +7,8 @@ import { uuidv7 } from '@governance/shared/ids';
 import type { Logger } from 'pino';
 import type { Ledger } from '../contracts.ts';
 import { Cancellation } from '../upstream/upstream.ts';
-import { type Answer, isRefusal, type Refusal } from './answer.ts';
-import { type AllowedCall, type AuditDeps, type CallJudgement, recordDecision } from './audit.ts';
-import { publishStage, stepPublisher } from './call-stages.ts';
+import { type Answer, isRefusal, type Refusal } from './call/answer.ts';
+import { publishStage, stepPublisher } from './call/call-stages.ts';
 import type {
   AgentCall,
   Ask,
@@ -20,15 +19,9 @@ import type {
   HoldGrant,
   JudgedCall,
   RawCall,
-} from './calls.ts';
-import { aboutCall, createDecisionLog } from './decision-log.ts';
+} from './call/calls.ts';
+import { createInspect } from './call/received-message.ts';
 import { createDecisionParts, type Prepared } from './decision-parts.ts';
-import {
-  type CallNowDeps,
-  findCallerIneligibility,
-  findCallNow,
-  findLostGround,
-} from './eligibility.ts';
 import { createForward } from './forward.ts';
 import {
   type Escalated,
@@ -36,14 +29,26 @@ import {
   type Holds,
   NOBODY_TO_ASK,
   type OpenedHold,
-} from './holds.ts';
+} from './holds/holds.ts';
+import { createResultWaits } from './holds/result-waits.ts';
 import { type InspectionDeps, inspection } from './inspection.ts';
-import type { PayloadKeeper } from './kept-payload.ts';
-import type { OutcomeDeps } from './outcome.ts';
+import {
+  type CallNowDeps,
+  findCallerIneligibility,
+  findCallNow,
+  findLostGround,
+} from './permission/eligibility.ts';
 import { enforcement, type StepDeps } from './pipeline.ts';
-import { createInspect } from './received-message.ts';
-import { type AnswerLimits, deniedAnswer, internalRefusal, refusalOf } from './refusals.ts';
-import { createResultWaits } from './result-waits.ts';
+import {
+  type AllowedCall,
+  type AuditDeps,
+  type CallJudgement,
+  recordDecision,
+} from './record/audit.ts';
+import { aboutCall, createDecisionLog } from './record/decision-log.ts';
+import type { PayloadKeeper } from './record/kept-payload.ts';
+import type { OutcomeDeps } from './record/outcome.ts';
+import { type AnswerLimits, deniedAnswer, internalRefusal, refusalOf } from './record/refusals.ts';
 import { checkPinnedTool, type PinnedToolsDeps } from './steps/pinned-tools.ts';
 import { findExcess } from './steps/rate-limit.ts';
 import { checkDelegatedScope } from './steps/scope-probe.ts';

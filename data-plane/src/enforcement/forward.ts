@@ -12,28 +12,28 @@ import type {
   UpstreamFailure,
   UpstreamNotification,
 } from '../upstream/upstream.ts';
-import { type Answer, isRefusal, type Refusal } from './answer.ts';
-import type { AllowedCall } from './audit.ts';
-import { publishStage } from './call-stages.ts';
-import type { Deny, Destination, Exchange, JudgedCall, RawCall } from './calls.ts';
-import { aboutCall } from './decision-log.ts';
+import { type Answer, isRefusal, type Refusal } from './call/answer.ts';
+import { publishStage } from './call/call-stages.ts';
+import type { Deny, Destination, Exchange, JudgedCall, RawCall } from './call/calls.ts';
+import type { Inspect, Inspected } from './call/received-message.ts';
+import type { ResultWaits } from './holds/result-waits.ts';
 import { InspectedStream } from './inspected-stream.ts';
+import type { AllowedCall } from './record/audit.ts';
+import { aboutCall } from './record/decision-log.ts';
 import {
   blocked,
   type OutcomeDeps,
   type Passed,
   recordAnswerStarted,
   recordOutcome,
-} from './outcome.ts';
-import type { Inspect, Inspected } from './received-message.ts';
+} from './record/outcome.ts';
 import {
   type AnswerLimits,
   deniedAnswer,
   failedAnswer,
   failureOf,
   internalRefusal,
-} from './refusals.ts';
-import type { ResultWaits } from './result-waits.ts';
+} from './record/refusals.ts';
 
 export interface ForwardDeps {
   inspect: Inspect;

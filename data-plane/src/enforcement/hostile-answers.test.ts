@@ -5,15 +5,15 @@
  */
 
 import { Writable } from 'node:stream';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Ledger } from '../contracts.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';
 import { blockSecret, SECRET } from '../testing/trial-steps.ts';
-import type { Holds } from './holds.ts';
-import { NOBODY_TO_ASK } from './holds.ts';
+import type { Holds } from './holds/holds.ts';
+import { NOBODY_TO_ASK } from './holds/holds.ts';
 import { inspection } from './inspection.ts';
 import { enforcement } from './pipeline.ts';
 

@@ -3,7 +3,7 @@
  * they were inspected, and none suppresses the record of an outcome, on the real gateway and ledger.
  */
 import type { ServerResponse } from 'node:http';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { toStorable } from '@governance/shared/text';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -1,8 +1,8 @@
 /** A stream whose inspection waits is bounded, and passes everything on in its order or not at all. */
 import { expect, it } from 'vitest';
-import type { Caller } from './calls.ts';
+import type { Caller } from './call/calls.ts';
+import type { Inspected, ReceivedMessage } from './call/received-message.ts';
 import { InspectedStream } from './inspected-stream.ts';
-import type { Inspected, ReceivedMessage } from './received-message.ts';
 
 const CALLER = { tenantId: 't', agent: { id: 'a' } } as Caller;
 

@@ -4,11 +4,16 @@
  */
 import { bytesToHold } from '../upstream/shares/answer-room.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
-import type { Caller, Destination, JudgedCall } from './calls.ts';
-import { LargeTurns } from './large-turns.ts';
-import { type Inspect, type Inspected, type ReceivedPart, textsOf } from './received-message.ts';
-import { PORTION, turnOf } from './scan-turns.ts';
-import { TurnShare } from './turn-share.ts';
+import type { Caller, Destination, JudgedCall } from './call/calls.ts';
+import {
+  type Inspect,
+  type Inspected,
+  type ReceivedPart,
+  textsOf,
+} from './call/received-message.ts';
+import { LargeTurns } from './turns/large-turns.ts';
+import { PORTION, turnOf } from './turns/scan-turns.ts';
+import { TurnShare } from './turns/turn-share.ts';
 
 /** Characters of earlier messages that an inspection also sees. */
 const MAX_CARRY = 4096;

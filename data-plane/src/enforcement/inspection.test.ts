@@ -2,7 +2,7 @@
  * What comes back from servers passes the inspection, whatever it is: on the real gateway, with a
  * step that somebody adds (testing/trial-steps.ts): one file, and one line in each list it needs.
  */
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   HTTP_SERVER,

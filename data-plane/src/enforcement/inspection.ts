@@ -1,6 +1,5 @@
-import { pipeline } from './pipeline-builder.ts';
-import type { ReceivedMessage } from './received-message.ts';
-import { inTurns } from './scan-turns.ts';
+import { pipeline } from './call/pipeline-builder.ts';
+import type { ReceivedMessage } from './call/received-message.ts';
 import { type AudienceDeps, checkAudience } from './steps/audience.ts';
 import { type ReceivedDlpDeps, scanReceived } from './steps/dlp-received.ts';
 import { checkForm, type FormDeps } from './steps/form.ts';
@@ -8,6 +7,7 @@ import { type InjectionDeps, scanForInjection } from './steps/injection.ts';
 import { coverOwnCodes } from './steps/own-codes.ts';
 import { hideWaitingTools, type PinsDeps } from './steps/pins.ts';
 import { judgeQuestions, type QuestionDeps } from './steps/questions.ts';
+import { inTurns } from './turns/scan-turns.ts';
 
 export type InspectionDeps = FormDeps &
   AudienceDeps &

@@ -1,6 +1,6 @@
-import type { RawCall } from './calls.ts';
-import type { EligibilityDeps } from './eligibility.ts';
-import { pipeline } from './pipeline-builder.ts';
+import type { RawCall } from './call/calls.ts';
+import { pipeline } from './call/pipeline-builder.ts';
+import type { EligibilityDeps } from './permission/eligibility.ts';
 import { type ArgumentsDeps, boundArguments } from './steps/arguments.ts';
 import { type AuthenticateDeps, authenticate } from './steps/authenticate.ts';
 import { type BlastRadiusDeps, limitBlastRadius } from './steps/blast-radius.ts';

@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { FairBytes } from '../upstream/shares/fair-bytes.ts';
-import type { Caller } from './calls.ts';
-import type { ReceivedMessage } from './received-message.ts';
+import type { Caller } from './call/calls.ts';
+import type { ReceivedMessage } from './call/received-message.ts';
 import { createUnprompted } from './unprompted.ts';
 
 const KIB = 1024;

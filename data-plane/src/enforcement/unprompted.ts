@@ -6,9 +6,9 @@ import type { Logger } from 'pino';
 import { AnswerBytes } from '../upstream/shares/answer-room.ts';
 import type { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
-import type { Caller } from './calls.ts';
+import type { Caller } from './call/calls.ts';
+import type { Inspect } from './call/received-message.ts';
 import { InspectedStream } from './inspected-stream.ts';
-import type { Inspect } from './received-message.ts';
 
 /** Passes on a server's message. */
 export type Receive = (serverId: string, notification: UpstreamNotification) => void;

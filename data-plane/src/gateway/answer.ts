@@ -3,7 +3,7 @@
  * has to be sent before the result; then it becomes a stream at once.
  */
 import type { FastifyReply } from 'fastify';
-import type { Refusal } from '../enforcement/answer.ts';
+import type { Refusal } from '../enforcement/call/answer.ts';
 import { eventText, streamHeaders } from './event-stream.ts';
 import { errorText, GatewayError, type RpcId } from './json-rpc.ts';
 import type { LoggedStream, StreamLog, StreamOptions } from './stream-log.ts';

@@ -5,11 +5,11 @@
 import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { ownAddresses } from '@governance/shared/own-addresses';
+import { ownAddresses } from '@governance/shared/outbound/own-addresses';
 import { isSeen, isStorableText } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import type { Caller, Credential, Deny, WorkflowHeaders } from '../enforcement/calls.ts';
-import { agentKeyOf } from '../enforcement/eligibility.ts';
+import type { Caller, Credential, Deny, WorkflowHeaders } from '../enforcement/call/calls.ts';
+import { agentKeyOf } from '../enforcement/permission/eligibility.ts';
 import type { Door, Identity } from '../enforcement/steps/authenticate.ts';
 import { HOPS_HEADER, readHops } from '../upstream/hops.ts';
 import type { BodyPlace } from './caller-bodies.ts';

@@ -1,10 +1,10 @@
 /** Shared by the gateway's services: rules, servers and time limits. */
 
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { inTime } from '@governance/shared/in-time';
+import { inTime } from '@governance/shared/time/in-time';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
-import type { Caller } from '../enforcement/calls.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { isTooFar, LOOP_MESSAGE } from '../upstream/hops.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';

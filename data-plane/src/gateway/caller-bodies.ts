@@ -7,9 +7,9 @@
  * length before it arrives.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { findMisclaim } from '@governance/shared/body-charset';
-import { createBodyTurns } from '@governance/shared/body-turns';
-import { readRequestBody } from '@governance/shared/request-body';
+import { findMisclaim } from '@governance/shared/http/body-charset';
+import { createBodyTurns } from '@governance/shared/http/body-turns';
+import { readRequestBody } from '@governance/shared/http/request-body';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { addTo } from '../upstream/shares/fair-shares.ts';
 import { GatewayError } from './json-rpc.ts';

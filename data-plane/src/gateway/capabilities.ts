@@ -2,13 +2,13 @@
  * What a client learns at initialization: the capabilities of its path's server, or of any of the
  * agent's servers.
  */
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { RulesProvider } from '../contracts.ts';
-import type { Caller } from '../enforcement/calls.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
-import { isServerVisible } from '../enforcement/permits.ts';
+import { isServerVisible } from '../enforcement/permission/permits.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';

@@ -1,7 +1,7 @@
 /** Servers' questions to clients count in the room for answers, from their arrival until they are over. */
 import { expect, it } from 'vitest';
-import type { Answer } from '../enforcement/answer.ts';
-import type { Caller } from '../enforcement/calls.ts';
+import type { Answer } from '../enforcement/call/answer.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import { FairBytes } from '../upstream/shares/fair-bytes.ts';
 import { bindClient } from './client-questions.ts';
 

@@ -4,11 +4,11 @@
  * leaves the agent for the server.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import type { Answer } from '../enforcement/answer.ts';
-import type { Caller, Destination } from '../enforcement/calls.ts';
-import { askOf, canAnswer } from '../enforcement/client-questions.ts';
+import type { Answer } from '../enforcement/call/answer.ts';
+import type { Caller, Destination } from '../enforcement/call/calls.ts';
+import { askOf, canAnswer } from '../enforcement/call/client-questions.ts';
 import { type Enforcer, quiet } from '../enforcement/enforcer.ts';
-import { deniedByPolicy } from '../enforcement/refusals.ts';
+import { deniedByPolicy } from '../enforcement/record/refusals.ts';
 import { isObject } from '../upstream/message.ts';
 import { AnswerBytes, bytesToHold, noRoomYet } from '../upstream/shares/answer-room.ts';
 import type { FairBytes } from '../upstream/shares/fair-bytes.ts';

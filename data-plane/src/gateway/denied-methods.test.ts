@@ -4,7 +4,7 @@
  */
 import { ClientNotificationSchema, ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { JUDGED_READS, TOOL_CALL } from '../enforcement/call-kinds.ts';
+import { JUDGED_READS, TOOL_CALL } from '../enforcement/call/call-kinds.ts';
 import { postModern } from '../testing/test-modern-client.ts';
 import {
   HTTP_SERVER,

@@ -1,15 +1,15 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { type Answer, isRefusal } from '../enforcement/answer.ts';
-import type { Caller, Deny } from '../enforcement/calls.ts';
+import { type Answer, isRefusal } from '../enforcement/call/answer.ts';
+import type { Caller, Deny } from '../enforcement/call/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
 import {
   type AnswerLimits,
   deniedByPolicy,
   failedAnswer,
   internalRefusal,
-} from '../enforcement/refusals.ts';
+} from '../enforcement/record/refusals.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import { UpstreamFailure } from '../upstream/upstream.ts';
 import { sendError } from './answer.ts';

@@ -1,8 +1,8 @@
 /** Whatever is sent: no 5xx, no crash, and nothing reaches a tool without its decision. */
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { JUDGED_READS } from '../enforcement/call-kinds.ts';
+import { JUDGED_READS } from '../enforcement/call/call-kinds.ts';
 import {
   HTTP_SERVER,
   startTestPlane,

@@ -1,7 +1,7 @@
 /** The gateway's small pure rules. */
 import { describe, expect, it } from 'vitest';
 import type { ActiveRules } from '../contracts.ts';
-import type { Caller } from '../enforcement/calls.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import { parseAccept } from './answer.ts';
 import { createOriginPolicy } from './arrival.ts';
 import { eventText } from './event-stream.ts';

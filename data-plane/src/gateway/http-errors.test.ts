@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { BodiesBusyError } from '@governance/shared/body-turns';
-import { createHttpServer } from '@governance/shared/http-server';
-import { createLog } from '@governance/shared/log';
+import { BodiesBusyError } from '@governance/shared/http/body-turns';
+import { createHttpServer } from '@governance/shared/http/http-server';
+import { createLog } from '@governance/shared/process/log';
 import { expect, it } from 'vitest';
 import { createErrorHandler } from './http-errors.ts';
 import { GatewayError } from './json-rpc.ts';

@@ -1,11 +1,12 @@
 /** The gateway's answers to malformed requests. No malformed request gets a 5xx. */
-import { BodiesBusyError } from '@governance/shared/body-turns';
+
 import { AppError, RPC_ERRORS } from '@governance/shared/errors';
-import { frameworkFieldsOf } from '@governance/shared/http-errors';
-import { addressFor } from '@governance/shared/own-addresses';
-import { keepUntilSent } from '@governance/shared/request-body';
+import { BodiesBusyError } from '@governance/shared/http/body-turns';
+import { frameworkFieldsOf } from '@governance/shared/http/http-errors';
+import { keepUntilSent } from '@governance/shared/http/request-body';
+import { addressFor } from '@governance/shared/outbound/own-addresses';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Refusal } from '../enforcement/answer.ts';
+import type { Refusal } from '../enforcement/call/answer.ts';
 import { sendError } from './answer.ts';
 import { GatewayError, type RpcId } from './json-rpc.ts';
 import { challengeHeader } from './protected-resource.ts';

@@ -4,7 +4,7 @@
  * more.
  */
 
-import type { Caller } from '../enforcement/calls.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import type { ListMethod } from '../upstream/lists/list-page.ts';
 import type { ListBudget, ListPart } from '../upstream/lists/list-part.ts';
 import { Cancellation } from '../upstream/upstream.ts';

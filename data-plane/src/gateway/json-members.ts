@@ -1,4 +1,4 @@
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
 
 const MAX_DEPTH = 128;
 /** The text was already parsed within bounds. */

@@ -3,9 +3,9 @@
  * hottest path of the product, and the shapes are few.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
+import { parseStrictJson, StrictJsonError } from '@governance/shared/json/strict-json';
 import { isStorableText } from '@governance/shared/text';
-import type { Answer, Refusal } from '../enforcement/answer.ts';
+import type { Answer, Refusal } from '../enforcement/call/answer.ts';
 import { isObject } from '../upstream/message.ts';
 
 export type RpcId = string | number;

@@ -1,8 +1,8 @@
 /** The record of a call that a delegator may not make itself: nothing in the call changes why. */
-import type { BundleSettings } from '@governance/shared/bundle-format';
-import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
-import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
+import type { DataProtectionSettings } from '@governance/shared/settings/data-protection-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
+import { DELEGATOR_LACKS } from '@governance/shared/tokens/delegation-scope';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../testing/test-upstream.ts';

@@ -6,7 +6,7 @@
 import type { KeyObject } from 'node:crypto';
 import { isStorableText } from '@governance/shared/text';
 import { z } from 'zod';
-import type { Caller } from '../enforcement/calls.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import type { ListMethod } from '../upstream/lists/list-page.ts';
 import type { ListPosition } from '../upstream/lists/list-part.ts';
 import { isObject } from '../upstream/message.ts';

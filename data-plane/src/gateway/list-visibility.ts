@@ -3,18 +3,18 @@
  * does not cover. All roles are the present ones, since a server may take its time.
  */
 import type { ActiveRules } from '../contracts.ts';
-import { nameOfMethod, useOfList } from '../enforcement/call-kinds.ts';
-import type { Caller, DelegationLink } from '../enforcement/calls.ts';
+import { nameOfMethod, useOfList } from '../enforcement/call/call-kinds.ts';
+import type { Caller, DelegationLink } from '../enforcement/call/calls.ts';
+import { deriveAction } from '../enforcement/call/tool-action.ts';
 import {
   isListVisible,
   isToolDelegated,
   isToolVisible,
   type ToolUse,
-} from '../enforcement/permits.ts';
-import type { PinnedTools } from '../enforcement/pinned-tools.ts';
+} from '../enforcement/permission/permits.ts';
+import type { PinnedTools } from '../enforcement/pins/pinned-tools.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
-import { deriveAction } from '../enforcement/tool-action.ts';
-import type { ToolCatalogue } from '../enforcement/tool-catalogue.ts';
+import type { ToolCatalogue } from '../enforcement/tools/tool-catalogue.ts';
 import type { ListedItem, ListMethod } from '../upstream/lists/list-page.ts';
 import { LIST_START, type ListPart } from '../upstream/lists/list-part.ts';
 import { callableTools, type ListedTool } from '../upstream/lists/list-tools.ts';

@@ -6,10 +6,10 @@
  */
 import type { Logger } from 'pino';
 import type { RulesProvider } from '../contracts.ts';
-import type { Answer } from '../enforcement/answer.ts';
-import type { Caller, Destination } from '../enforcement/calls.ts';
-import { findServer } from '../enforcement/permits.ts';
-import { resultOf } from '../enforcement/refusals.ts';
+import type { Answer } from '../enforcement/call/answer.ts';
+import type { Caller, Destination } from '../enforcement/call/calls.ts';
+import { findServer } from '../enforcement/permission/permits.ts';
+import { resultOf } from '../enforcement/record/refusals.ts';
 import { LIST_MEMBERS, type ListedItem, type ListMethod } from '../upstream/lists/list-page.ts';
 import {
   LIST_BUDGETS,

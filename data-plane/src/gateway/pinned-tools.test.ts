@@ -1,7 +1,7 @@
 /** A tool that changes its definition: reported, hidden and denied until it is approved. */
 import type { ServerResponse } from 'node:http';
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/inbound-settings';
+import { DEFAULT_INBOUND_ACTIONS } from '@governance/shared/settings/inbound-settings';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -1,6 +1,7 @@
 /** The gateway's metadata for OAuth clients (RFC 9728; MCP, authorization). */
-import { gatewayAudience } from '@governance/shared/agent-token';
+
 import { withoutTrailingSlashes } from '@governance/shared/text';
+import { gatewayAudience } from '@governance/shared/tokens/agent-token';
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp/v1';
 

@@ -4,7 +4,7 @@
  */
 import { isStorableText } from '@governance/shared/text';
 import { z } from 'zod';
-import type { JudgedRead } from '../enforcement/call-kinds.ts';
+import type { JudgedRead } from '../enforcement/call/call-kinds.ts';
 import { LOG_LEVELS } from '../upstream/message.ts';
 import { badParams } from './call-routing.ts';
 

@@ -3,7 +3,7 @@
  * recorded, forwarded and named.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { JUDGED_READS } from '../enforcement/call-kinds.ts';
+import { JUDGED_READS } from '../enforcement/call/call-kinds.ts';
 import {
   HTTP_SERVER,
   startTestPlane,

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '@governance/shared/durations';
+import { MINUTE_MS } from '@governance/shared/time/durations';
 import type { Logger } from 'pino';
 
 /** Log samples in a minute: enough to see what happens, too few to fill a disk. */

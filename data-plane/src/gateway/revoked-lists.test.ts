@@ -2,7 +2,7 @@
  * A server delays a list, and in the meantime its agent loses its role, is suspended or gets a new
  * secret: the late result is not for that agent.
  */
-import type { AgentFact } from '@governance/shared/facts';
+import type { AgentFact } from '@governance/shared/channel/facts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { postModern } from '../testing/test-modern-client.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../testing/test-plane.ts';

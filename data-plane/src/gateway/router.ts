@@ -3,19 +3,19 @@
  * reaches a server.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { isMethodName } from '@governance/shared/permission';
 import { isStorableText } from '@governance/shared/text';
+import { isMethodName } from '@governance/shared/tokens/permission';
 import type { ActiveRules, RulesProvider } from '../contracts.ts';
-import type { Answer } from '../enforcement/answer.ts';
+import type { Answer } from '../enforcement/call/answer.ts';
 import {
   isJudgedRead,
   type JudgedRead,
   nameOfMethod,
   TOOL_CALL,
-} from '../enforcement/call-kinds.ts';
-import type { Ask, Caller, CallRetry, Destination, Exchange } from '../enforcement/calls.ts';
+} from '../enforcement/call/call-kinds.ts';
+import type { Ask, Caller, CallRetry, Destination, Exchange } from '../enforcement/call/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
-import { isServerVisible } from '../enforcement/permits.ts';
+import { isServerVisible } from '../enforcement/permission/permits.ts';
 import { MAX_TOOL_NAME } from '../upstream/lists/list-tools.ts';
 import { isObject } from '../upstream/message.ts';
 import { errorAnswer } from '../upstream/upstream.ts';

@@ -1,9 +1,9 @@
 /** The gateway's routes as one Fastify plugin (specification 1, section 4, "MCP proxy"). */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { addressFor } from '@governance/shared/own-addresses';
+import { addressFor } from '@governance/shared/outbound/own-addresses';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { Caller } from '../enforcement/calls.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import { MODERN_REVISION } from '../upstream/era.ts';
 import { isObject } from '../upstream/message.ts';
 import { type ArrivalDeps, checkOrigin, enter } from './arrival.ts';

@@ -1,7 +1,7 @@
 import type { RulesProvider } from '../contracts.ts';
-import type { Caller } from '../enforcement/calls.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
 import type { Enforcer } from '../enforcement/enforcer.ts';
-import { isServerVisible } from '../enforcement/permits.ts';
+import { isServerVisible } from '../enforcement/permission/permits.ts';
 import type { Door } from '../enforcement/steps/authenticate.ts';
 import type { UpstreamPool } from '../upstream/sessions/pool.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';

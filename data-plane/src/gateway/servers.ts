@@ -1,8 +1,8 @@
 /** A tenant's MCP servers, as registered in the active rules. */
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import type { ActiveRules } from '../contracts.ts';
-import type { Caller } from '../enforcement/calls.ts';
-import { findServer, isServerVisible } from '../enforcement/permits.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
+import { findServer, isServerVisible } from '../enforcement/permission/permits.ts';
 import { GatewayError } from './json-rpc.ts';
 
 /** Separates server and tool in the tool names of the unified gateway. */

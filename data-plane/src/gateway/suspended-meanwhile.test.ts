@@ -5,10 +5,10 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { proceed } from '../enforcement/call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../enforcement/call/received-message.ts';
 import { inspection } from '../enforcement/inspection.ts';
 import { enforcement } from '../enforcement/pipeline.ts';
-import { proceed } from '../enforcement/pipeline-builder.ts';
-import type { ReceivedMessage } from '../enforcement/received-message.ts';
 import { postModern } from '../testing/test-modern-client.ts';
 import {
   HTTP_SERVER,

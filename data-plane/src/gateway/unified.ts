@@ -4,10 +4,10 @@
  * therefore neither hide nor capture another's resources.
  */
 import type { ActiveRules } from '../contracts.ts';
-import type { Answer } from '../enforcement/answer.ts';
-import { isTaskMethod, TOOL_CALL } from '../enforcement/call-kinds.ts';
-import type { Ask, Caller, Exchange } from '../enforcement/calls.ts';
-import { findServer, isServerVisible } from '../enforcement/permits.ts';
+import type { Answer } from '../enforcement/call/answer.ts';
+import { isTaskMethod, TOOL_CALL } from '../enforcement/call/call-kinds.ts';
+import type { Ask, Caller, Exchange } from '../enforcement/call/calls.ts';
+import { findServer, isServerVisible } from '../enforcement/permission/permits.ts';
 import { isObject } from '../upstream/message.ts';
 import type { UpstreamNotification } from '../upstream/upstream.ts';
 import { withMember } from './json-members.ts';

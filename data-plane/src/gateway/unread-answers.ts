@@ -5,7 +5,7 @@
  * unread.
  */
 import type { ServerResponse } from 'node:http';
-import { StallClock } from '@governance/shared/unsent-bytes';
+import { StallClock } from '@governance/shared/http/unsent-bytes';
 import { SMALL_ANSWER } from '../upstream/shares/answer-room.ts';
 import { type ByteOwner, FairBytes } from '../upstream/shares/fair-bytes.ts';
 

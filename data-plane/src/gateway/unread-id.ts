@@ -3,7 +3,7 @@
  * its requests was refused; the service reads no more than this for an unknown client.
  */
 import { ByteCollector } from '@governance/shared/byte-collector';
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
 import type { FastifyRequest } from 'fastify';
 import { idOf, type RpcId } from './json-rpc.ts';
 

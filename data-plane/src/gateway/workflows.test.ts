@@ -1,6 +1,6 @@
 /** Calls in workflow sessions and with delegations, over the real gateway, replica and ledger. */
 import { uuidv7 } from '@governance/shared/ids';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AskForNews } from '../contracts.ts';
 import { decideHold } from '../testing/test-holds.ts';

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import type { PolicyReason } from '@governance/policies/contract';
-import { BLAST_RADIUS } from '@governance/shared/exceptions';
+import { BLAST_RADIUS } from '@governance/shared/channel/exceptions';
 
 /** The reasons of a call, and the revision of the bundle that gave them. */
 export interface Question {

@@ -2,9 +2,9 @@
  * Races between an approval, a denial, a time-out, clients that leave and come back, and restarts:
  * exactly one of them wins, and at most one call uses it.
  */
-import type { EscalationFact } from '@governance/shared/facts';
-import { GRANT_MS } from '@governance/shared/hold-settings';
+import type { EscalationFact } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
+import { GRANT_MS } from '@governance/shared/settings/hold-settings';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { HoldChange } from '../contracts.ts';

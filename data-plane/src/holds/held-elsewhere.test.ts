@@ -3,8 +3,8 @@
  * there. The test carries the control plane's facts from the first to the second.
  */
 import { hash } from 'node:crypto';
-import type { HeldCallFact } from '@governance/shared/facts';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { HeldCallFact } from '@governance/shared/channel/facts';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { HOLD_INJECTIONS, INJECTED_PAGE } from '../testing/test-holds.ts';
 import {

@@ -3,7 +3,7 @@
  * used only where the call is held: a client that makes the same call here waits, and is told the
  * hold's state. Proven by held-elsewhere.test.ts.
  */
-import type { HeldCallFact } from '@governance/shared/facts';
+import type { HeldCallFact } from '@governance/shared/channel/facts';
 import { LRUCache } from 'lru-cache';
 import type { Replica } from '../contracts.ts';
 import { NOTHING_ASKED } from './asked-reasons.ts';

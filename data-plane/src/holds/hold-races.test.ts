@@ -4,8 +4,8 @@
  * one request goes for it: a call is sent once, a result is handed over once and its server called
  * once.
  */
-import type { EscalationFact } from '@governance/shared/facts';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { EscalationFact } from '@governance/shared/channel/facts';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { decideHold, HOLD_INJECTIONS, INJECTED_PAGE } from '../testing/test-holds.ts';

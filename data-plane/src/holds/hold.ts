@@ -1,6 +1,7 @@
 /** A held call, or held result, as stored in the ledger: its identity, never its content. */
-import type { CredentialProof } from '@governance/shared/agent-token';
+
 import { Id } from '@governance/shared/text';
+import type { CredentialProof } from '@governance/shared/tokens/agent-token';
 import { z } from 'zod';
 import type { HoldChange } from '../contracts.ts';
 import type { AskedReasons } from './asked-reasons.ts';

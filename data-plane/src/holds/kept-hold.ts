@@ -3,8 +3,8 @@
  * is measured by a monotonic clock, so that a machine's clock that is wrong for a moment neither
  * removes a hold for good nor prolongs an approval.
  */
-import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
-import { GRANT_MS } from '@governance/shared/hold-settings';
+import type { EscalationFact, ResultRelease } from '@governance/shared/channel/facts';
+import { GRANT_MS } from '@governance/shared/settings/hold-settings';
 import type { HoldChange } from '../contracts.ts';
 import type { AskedReasons } from './asked-reasons.ts';
 import type { Hold } from './hold.ts';

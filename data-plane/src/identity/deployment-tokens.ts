@@ -5,9 +5,9 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DeploymentToken } from '@governance/shared/channels';
-import { writeFileDurably } from '@governance/shared/durable-file';
+import { DeploymentToken } from '@governance/shared/channel/channels';
 import { isUuid } from '@governance/shared/ids';
+import { writeFileDurably } from '@governance/shared/process/durable-file';
 import { Sha256Hex, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { lockLedger } from '../ledger/ledger-lock.ts';

@@ -7,7 +7,7 @@
  */
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import Database from 'better-sqlite3';
 import { LEDGER_FILE } from '../ledger/ledger.ts';
 import { LedgerInUseError, lockLedger } from '../ledger/ledger-lock.ts';

@@ -7,12 +7,12 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channels';
-import { writeFileDurably } from '@governance/shared/durable-file';
+import { RegistrationAnswer, type RegistrationRequest } from '@governance/shared/channel/channels';
 import { isUuid } from '@governance/shared/ids';
-import { StartError } from '@governance/shared/start-error';
-import { SEALING } from '@governance/shared/upstream-credential';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { SEALING } from '@governance/shared/mcp/upstream-credential';
+import { writeFileDurably } from '@governance/shared/process/durable-file';
+import { StartError } from '@governance/shared/process/start-error';
 import { CompactEncrypt } from 'jose';
 import { openJwe } from './open-jwe.ts';
 import {

@@ -4,8 +4,8 @@
  * within a call that does not wait. Proven by identity.test.ts against jose.
  */
 import { createDecipheriv, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
-import { deriveContentKey } from '@governance/shared/ecdh-es';
-import { SEALING } from '@governance/shared/upstream-credential';
+import { deriveContentKey } from '@governance/shared/keys/ecdh-es';
+import { SEALING } from '@governance/shared/mcp/upstream-credential';
 import { z } from 'zod';
 
 const FORM = /^([\w-]+)\.\.([\w-]{16})\.([\w-]+)\.([\w-]{22})$/;

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/agent-token';
 import { isRotationSigned } from '@governance/shared/evidence/evidence-keys';
+import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/tokens/agent-token';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asTokenKeys, ownTokenKey } from '../local-api/token-issuer.ts';
 import { runCommand } from '../local-control/commands.ts';

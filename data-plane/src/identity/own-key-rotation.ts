@@ -8,16 +8,16 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/agent-token';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { syncFolder, writeFileDurably } from '@governance/shared/durable-file';
 import {
   EvidenceJwk,
   isRotationSigned,
   SignedRotation,
   signRotation,
 } from '@governance/shared/evidence/evidence-keys';
-import { StartError } from '@governance/shared/start-error';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { syncFolder, writeFileDurably } from '@governance/shared/process/durable-file';
+import { StartError } from '@governance/shared/process/start-error';
+import { AGENT_TOKEN_MAX_SECONDS } from '@governance/shared/tokens/agent-token';
 import { z } from 'zod';
 import { generateKey, readPrivateKey, toPem } from './private-key-file.ts';
 

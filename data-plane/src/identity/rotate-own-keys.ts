@@ -5,8 +5,8 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder, writeFileDurably } from '@governance/shared/durable-file';
-import { StartError } from '@governance/shared/start-error';
+import { syncFolder, writeFileDurably } from '@governance/shared/process/durable-file';
+import { StartError } from '@governance/shared/process/start-error';
 import { Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { type IdentityLock, shareIdentity, tryOwnIdentity } from './identity-lock.ts';

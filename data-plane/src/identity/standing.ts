@@ -4,8 +4,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder, writeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
+import { syncFolder, writeFileDurably } from '@governance/shared/process/durable-file';
 import { Text, Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 

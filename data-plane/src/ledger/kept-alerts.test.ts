@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord, type UnchainedRecord } from '@governance/shared/ledger-record';
+import { parseRecord, type UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRaiseAlert } from '../alerts/raise-alert.ts';
 import { createPendingWrites } from '../storage/pending-writes.ts';

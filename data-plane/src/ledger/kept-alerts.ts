@@ -6,7 +6,7 @@
  * kept-alerts.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { type AlertRecord, createAlertRecord } from '../alerts/alert.ts';
 import { shareRun } from '../storage/share-run.ts';
 import { LedgerError } from './ledger-error.ts';

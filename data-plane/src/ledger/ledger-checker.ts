@@ -3,7 +3,7 @@
  * and then daily. The control plane has these records, so damage is reported but stops nothing.
  * Proven by ledger-checker.test.ts.
  */
-import { DAY_MS } from '@governance/shared/durations';
+import { DAY_MS } from '@governance/shared/time/durations';
 import type { DurableLedger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { ShippedPosition } from './ledger-messages.ts';

@@ -6,7 +6,7 @@
  * Checkpoints run on the reader's thread. `synchronous` is NORMAL and not OFF, so that SQLite still
  * syncs the header of a log that it restarts, and the folder of a new log.
  */
-import { syncFile } from '@governance/shared/durable-file';
+import { syncFile } from '@governance/shared/process/durable-file';
 import Database from 'better-sqlite3';
 import { openDurableDatabase } from '../storage/durable-database.ts';
 import { lockLedger } from './ledger-lock.ts';

@@ -2,7 +2,7 @@
  * Checks each new record, serialises it, and queues it while there is room. Above the disk's upper
  * watermark new calls are refused; the outcomes of calls that have begun are still recorded.
  */
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import type { AppendedRecord, HoldChange } from '../contracts.ts';
 import type { DiskLevel } from './disk-watermark.ts';
 import { LedgerError } from './ledger-error.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openLedgerFile } from './ledger-file.ts';
 import { isLedgerInUse, LedgerInUseError, lockLedger } from './ledger-lock.ts';

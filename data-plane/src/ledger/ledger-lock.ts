@@ -4,7 +4,7 @@
  * process ends, however it ends. Proven by ledger-lock.test.ts.
  */
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import Database from 'better-sqlite3';
 import { sqliteCode } from '../storage/durable-database.ts';
 

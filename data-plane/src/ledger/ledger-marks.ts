@@ -22,7 +22,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder } from '@governance/shared/durable-file';
+import { syncFolder } from '@governance/shared/process/durable-file';
 import { Id, Sha256Hex } from '@governance/shared/text';
 import { z } from 'zod';
 import { LedgerDamagedError } from './ledger-error.ts';

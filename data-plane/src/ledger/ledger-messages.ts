@@ -1,8 +1,8 @@
 /** The messages between the ledger's threads. */
 import type { KeyObject } from 'node:crypto';
-import type { BatchHeader } from '@governance/shared/audit-batch';
-import { BATCH_LIMITS } from '@governance/shared/channel-routes';
-import type { ChainPosition } from '@governance/shared/hash-chain';
+import { BATCH_LIMITS } from '@governance/shared/channel/channel-routes';
+import type { BatchHeader } from '@governance/shared/ledger/audit-batch';
+import type { ChainPosition } from '@governance/shared/ledger/hash-chain';
 
 /** Bytes of the records of one batch, at most. */
 export const MAX_BATCH_BYTES = BATCH_LIMITS.bytes / 2;

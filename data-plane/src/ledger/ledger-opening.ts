@@ -1,7 +1,8 @@
 /** The records with which a stream begins an epoch. */
-import type { ChainPosition } from '@governance/shared/hash-chain';
+
 import { uuidv7 } from '@governance/shared/ids';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { ChainPosition } from '@governance/shared/ledger/hash-chain';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { LedgerError } from './ledger-error.ts';
 import type { FoundStream } from './ledger-reader.ts';
 import { callMark } from './open-decisions.ts';

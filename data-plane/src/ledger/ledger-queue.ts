@@ -3,7 +3,7 @@
  * at the end of the tick; what nobody awaits is committed with the next such record, or after
  * OUTCOME_DELAY_MS.
  */
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import type { AppendedRecord } from '../contracts.ts';
 import type { Group } from './ledger-committer.ts';
 import type { LedgerError } from './ledger-error.ts';

@@ -6,9 +6,9 @@
  * by ledger-store.test.ts.
  */
 import type { KeyObject } from 'node:crypto';
-import { signBatch } from '@governance/shared/audit-batch';
-import { type ChainPosition, recordHash } from '@governance/shared/hash-chain';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import { signBatch } from '@governance/shared/ledger/audit-batch';
+import { type ChainPosition, recordHash } from '@governance/shared/ledger/hash-chain';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import type { Database } from 'better-sqlite3';
 import { LedgerDamagedError, WHAT_TO_DO } from './ledger-error.ts';
 import {

@@ -1,5 +1,5 @@
 /** Requests to the ledger's second thread. */
-import { spawnWorker } from '@governance/shared/spawn-worker';
+import { spawnWorker } from '@governance/shared/process/spawn-worker';
 import { LedgerError, type LedgerFault } from './ledger-error.ts';
 import type { LedgerWorkerData } from './ledger-messages.ts';
 import type { LedgerReader } from './ledger-reader.ts';

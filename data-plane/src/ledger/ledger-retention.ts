@@ -4,8 +4,8 @@
  * stream always reach to its end without a gap: at least those that a start checks, and all that
  * are not shipped yet. Proven by ledger-retention.test.ts.
  */
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import type { Database } from 'better-sqlite3';
 import type { ShippedPosition } from './ledger-messages.ts';
 import {

@@ -1,5 +1,5 @@
 /** Reads the rows of `records`, each of which holds consecutive records of one stream and epoch. */
-import { recordHash } from '@governance/shared/hash-chain';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import type { Database } from 'better-sqlite3';
 import { versionOf } from '../storage/file-version.ts';
 import { LedgerDamagedError } from './ledger-error.ts';

@@ -6,7 +6,7 @@
  * ledger-start.test.ts.
  */
 import { existsSync, statSync } from 'node:fs';
-import type { ChainPosition } from '@governance/shared/hash-chain';
+import type { ChainPosition } from '@governance/shared/ledger/hash-chain';
 import Database from 'better-sqlite3';
 import { openDurableDatabase, sqliteCode } from '../storage/durable-database.ts';
 import { LedgerDamagedError, WHAT_TO_DO } from './ledger-error.ts';

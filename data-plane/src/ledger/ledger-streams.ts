@@ -1,5 +1,5 @@
 /** The streams of a ledger, by tenant: opens, ships, checks and prunes them. */
-import type { SignedBatch } from '@governance/shared/audit-batch';
+import type { SignedBatch } from '@governance/shared/ledger/audit-batch';
 import { createListeners } from '../storage/listeners.ts';
 import { type Amount, createLedgerBacklogs } from './ledger-backlogs.ts';
 import type { LedgerCommitter } from './ledger-committer.ts';

@@ -1,6 +1,6 @@
 /** Makes the ledger's log durable without blocking the main thread. */
 import { once } from 'node:events';
-import { spawnWorker } from '@governance/shared/spawn-worker';
+import { spawnWorker } from '@governance/shared/process/spawn-worker';
 
 export type LedgerSync = Awaited<ReturnType<typeof startLedgerSync>>;
 

@@ -1,6 +1,6 @@
-import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/hash-chain';
-import { parseRecord } from '@governance/shared/ledger-record';
-import { zodFault } from '@governance/shared/zod-fault';
+import { zodFault } from '@governance/shared/http/zod-fault';
+import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/ledger/hash-chain';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import { ZodError } from 'zod';
 import { LedgerDamagedError } from './ledger-error.ts';
 import type { StoredRecord } from './ledger-rows.ts';

@@ -6,7 +6,7 @@
  * - the heads in memory move only after the commit that moved them in the file;
  * - at most one commit is not on disk, and only records on disk are read for shipping.
  */
-import { type ChainPosition, GENESIS_HASH } from '@governance/shared/hash-chain';
+import { type ChainPosition, GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
 import type { AppendedRecord, HoldChange } from '../contracts.ts';
 import type { LedgerFile } from './ledger-file.ts';
 import type { OpenedStream, ShippedPosition } from './ledger-messages.ts';

@@ -7,7 +7,7 @@
 import type { KeyObject } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SignedBatch } from '@governance/shared/audit-batch';
+import type { SignedBatch } from '@governance/shared/ledger/audit-batch';
 import type { HoldChange, Ledger } from '../contracts.ts';
 import { sqliteCode } from '../storage/durable-database.ts';
 import { type DiskLevel, readUsedShare } from './disk-watermark.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
-import { parseRecord } from '@governance/shared/ledger-record';
+import { parseRecord } from '@governance/shared/ledger/ledger-record';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';

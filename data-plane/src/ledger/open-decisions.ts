@@ -4,7 +4,7 @@
  * position up to which this was done. A start reads the table, and the records after the position.
  * Memory holds only the open calls since that position. Proven by open-decisions.test.ts.
  */
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import type { prepareStatements } from './ledger-schema.ts';
 
 /** Limits the number of records that a start reads. */

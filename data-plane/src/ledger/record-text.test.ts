@@ -1,13 +1,13 @@
-import { canonicalize } from '@governance/shared/canonical-json';
-import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import {
   type ChainHead,
   chainRecord,
   MAX_RECORD_BYTES,
   parseRecord,
   UnchainedRecord,
-} from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/ledger-record';
 import { toStorable } from '@governance/shared/text';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -3,15 +3,15 @@
  * only known when it is chained. So each record is checked and serialised once, when it is
  * appended, and later changes of the object have no effect. Proven by record-text.test.ts.
  */
-import { canonicalize } from '@governance/shared/canonical-json';
-import { textHash } from '@governance/shared/hash-chain';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { textHash } from '@governance/shared/ledger/hash-chain';
 import {
   type ChainHead,
   MAX_RECORD_BYTES,
   RECORD_VERSION,
   RecordV2,
   UnchainedRecord,
-} from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/ledger-record';
 import { toStorable } from '@governance/shared/text';
 import type { z } from 'zod';
 import { type QuickWrite, quickWriteOf } from './quick-text.ts';

@@ -1,14 +1,14 @@
 /** The data plane's own token route against the verifier of its gateway. */
 import { generateKeyPairSync, hash } from 'node:crypto';
-import { AGENT_TOKEN_MAX_SECONDS, gatewayAudience } from '@governance/shared/agent-token';
-import { createHttpServer } from '@governance/shared/http-server';
+import { createHttpServer } from '@governance/shared/http/http-server';
 import { uuidv7 } from '@governance/shared/ids';
+import { AGENT_TOKEN_MAX_SECONDS, gatewayAudience } from '@governance/shared/tokens/agent-token';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PlaneDenial, ReplicaAgent } from '../contracts.ts';
-import { createAgentTokenVerifier, type VerifiedToken } from '../enforcement/agent-token.ts';
+import { createAgentTokenVerifier, type VerifiedToken } from '../enforcement/tokens/agent-token.ts';
 import { ownViews } from '../workers/worker-views.ts';
 import { localRoutes } from './local-routes.ts';
 import { asTokenKeys, createLocalTokens, type OwnTokenKey, ownTokenKey } from './token-issuer.ts';

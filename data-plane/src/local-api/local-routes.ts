@@ -2,14 +2,15 @@
  * What a data plane serves beside the gateway: health, readiness, metrics, and tokens for agents.
  * Liveness stays 200 while the process can enforce; the body reports what is wrong.
  */
-import type { AgentTokens } from '@governance/shared/agent-token-issue';
-import { equalSecrets } from '@governance/shared/equal-secrets';
+
 import { AppError } from '@governance/shared/errors';
-import { addFrontPage } from '@governance/shared/front-page';
-import { createErrorHandler } from '@governance/shared/http-errors';
-import { bearerToken, readStrictRequests } from '@governance/shared/http-requests';
-import { withoutTenants } from '@governance/shared/metrics-text';
-import { addTokenRoutes } from '@governance/shared/token-routes';
+import { addFrontPage } from '@governance/shared/http/front-page';
+import { createErrorHandler } from '@governance/shared/http/http-errors';
+import { bearerToken, readStrictRequests } from '@governance/shared/http/http-requests';
+import { withoutTenants } from '@governance/shared/http/metrics-text';
+import { equalSecrets } from '@governance/shared/keys/equal-secrets';
+import type { AgentTokens } from '@governance/shared/tokens/agent-token-issue';
+import { addTokenRoutes } from '@governance/shared/tokens/token-routes';
 import type { FastifyPluginAsync } from 'fastify';
 import type { z } from 'zod';
 import type { Views } from '../workers/worker-views.ts';

@@ -3,14 +3,14 @@
  * away: credentials from the replica, this data plane's own key, and itself as issuer and audience.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { AGENT_TOKEN_ALG } from '@governance/shared/agent-token';
+import { effectiveAgentStatus, type TokenKeysFact } from '@governance/shared/channel/facts';
+import { AppError } from '@governance/shared/errors';
+import { AGENT_TOKEN_ALG } from '@governance/shared/tokens/agent-token';
 import {
   type AgentCredentials,
   type AgentTokens,
   createAgentTokens,
-} from '@governance/shared/agent-token-issue';
-import { AppError } from '@governance/shared/errors';
-import { effectiveAgentStatus, type TokenKeysFact } from '@governance/shared/facts';
+} from '@governance/shared/tokens/agent-token-issue';
 import { calculateJwkThumbprint } from 'jose';
 import type { FindDenial, PlaneDenial, Replica } from '../contracts.ts';
 import type { EarlierTokenKey } from '../identity/own-key-rotation.ts';

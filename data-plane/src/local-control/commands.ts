@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { syncFolder } from '@governance/shared/durable-file';
+import { syncFolder } from '@governance/shared/process/durable-file';
 import { SERVICE_SETTINGS } from '@governance/shared/service-settings';
 import { parseSettings } from '@governance/shared/settings';
 import { GivenId } from '@governance/shared/text';

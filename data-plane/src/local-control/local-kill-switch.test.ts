@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from '@governance/shared/ids';
-import { UnchainedRecord } from '@governance/shared/ledger-record';
+import { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TOKEN_KEY_FILE } from '../identity/own-key-rotation.ts';
 import { LEDGER_FILE } from '../ledger/ledger.ts';

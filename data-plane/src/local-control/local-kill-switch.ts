@@ -7,10 +7,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataPlaneAction } from '@governance/shared/data-plane-records';
-import { writeFileDurably } from '@governance/shared/durable-file';
 import { uuidv7 } from '@governance/shared/ids';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { DataPlaneAction } from '@governance/shared/ledger/data-plane-records';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
+import { writeFileDurably } from '@governance/shared/process/durable-file';
 import { Id, Text, Timestamp } from '@governance/shared/text';
 import type { Logger } from 'pino';
 import { z } from 'zod';

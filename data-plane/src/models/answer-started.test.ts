@@ -1,7 +1,7 @@
 /** The record that a model streams its answer: written while the stream runs, before the outcome. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestModelRuntime, type TestModelRuntime } from '../testing/test-model-runtime.ts';
 import { startTestPlane, type TestPlane, type TestPlaneOptions } from '../testing/test-plane.ts';

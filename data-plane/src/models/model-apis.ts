@@ -1,7 +1,7 @@
 /**
  * The paths of the local model runtime that are served (specification 2, section 4); no others are.
  */
-import type { ModelMethod } from '../enforcement/call-kinds.ts';
+import type { ModelMethod } from '../enforcement/call/call-kinds.ts';
 
 /** Whose API style a path follows: the runtime's own, or OpenAI's. */
 export type ModelStyle = 'native' | 'openai';

@@ -1,5 +1,5 @@
-import { createHttpServer } from '@governance/shared/http-server';
-import { createLog } from '@governance/shared/log';
+import { createHttpServer } from '@governance/shared/http/http-server';
+import { createLog } from '@governance/shared/process/log';
 import { expect, it } from 'vitest';
 import { answerError } from './model-errors.ts';
 

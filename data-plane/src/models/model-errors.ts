@@ -2,13 +2,14 @@
  * How a refused request to a model is answered: `detail` as everywhere below /api/v1, and `error` in
  * the form in which clients of the path's style read it. The table is in docs/local-models.md.
  */
-import { BodiesBusyError } from '@governance/shared/body-turns';
+
 import { AppError, type ErrorCode, RPC_ERRORS } from '@governance/shared/errors';
-import { frameworkFieldsOf } from '@governance/shared/http-errors';
-import { keepUntilSent } from '@governance/shared/request-body';
-import { StrictJsonError } from '@governance/shared/strict-json';
+import { BodiesBusyError } from '@governance/shared/http/body-turns';
+import { frameworkFieldsOf } from '@governance/shared/http/http-errors';
+import { keepUntilSent } from '@governance/shared/http/request-body';
+import { StrictJsonError } from '@governance/shared/json/strict-json';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isRefusal, type Refusal } from '../enforcement/answer.ts';
+import { isRefusal, type Refusal } from '../enforcement/call/answer.ts';
 import { GatewayError } from '../gateway/json-rpc.ts';
 import type { ModelStyle } from './model-apis.ts';
 

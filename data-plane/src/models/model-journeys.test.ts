@@ -1,7 +1,7 @@
 /** The real clients of a local model runtime, `ollama` and `openai`, through the service. */
 import { connect } from 'node:net';
 import { ERRORS } from '@governance/shared/errors';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { type ChatResponse, Ollama } from 'ollama';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

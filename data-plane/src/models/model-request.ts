@@ -3,10 +3,10 @@
  * as judged. What is recorded of it is computed here, the same for both styles.
  */
 import { AppError, type FieldError } from '@governance/shared/errors';
-import { LOCAL_MODELS } from '@governance/shared/local-models';
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
+import { LOCAL_MODELS } from '@governance/shared/mcp/local-models';
 import { isStorableText } from '@governance/shared/text';
-import type { Ask, ModelCall } from '../enforcement/calls.ts';
+import type { Ask, ModelCall } from '../enforcement/call/calls.ts';
 import { isObject } from '../upstream/message.ts';
 import { listsModels, type ModelApi } from './model-apis.ts';
 

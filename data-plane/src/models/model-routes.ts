@@ -3,14 +3,14 @@
  * "Local-model proxy").
  */
 import { AppError } from '@governance/shared/errors';
-import type { RefusalForm } from '@governance/shared/unmatched-requests';
+import type { RefusalForm } from '@governance/shared/http/unmatched-requests';
 import type {
   FastifyPluginAsync,
   FastifyReply,
   FastifyRequest,
   onRequestHookHandler,
 } from 'fastify';
-import type { Destination } from '../enforcement/calls.ts';
+import type { Destination } from '../enforcement/call/calls.ts';
 import { type Enforcer, quiet } from '../enforcement/enforcer.ts';
 import { type ArrivalDeps, enter } from '../gateway/arrival.ts';
 import { readCallerBodies } from '../gateway/caller-bodies.ts';

@@ -4,7 +4,7 @@
  */
 import { withoutTrailingSlashes } from '@governance/shared/text';
 import { Agent, type Dispatcher, errors } from 'undici';
-import type { ModelAnswer } from '../enforcement/answer.ts';
+import type { ModelAnswer } from '../enforcement/call/answer.ts';
 import {
   requireStillWanted,
   type UpstreamExchange,

@@ -4,7 +4,7 @@
  */
 import type { PolicyOutcome } from '@governance/policies/contract';
 import { outcomeOfVerdict } from '@governance/policies/evaluator/policy-engine';
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
 import { z } from 'zod';
 
 /** Why an answer is not a verdict. Each is a denial. */

@@ -6,7 +6,7 @@ import {
   MAX_PAYLOAD_BYTES,
   PAYLOAD_LIMITS,
   PayloadContent,
-} from '@governance/shared/event-payload';
+} from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import { compactDecrypt } from 'jose';
 import { expect, it } from 'vitest';

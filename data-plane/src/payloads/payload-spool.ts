@@ -5,8 +5,8 @@
  * payload-spool.test.ts.
  */
 
-import { DAY_MS } from '@governance/shared/durations';
-import type { PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
+import type { PayloadReceipt, PayloadUpload } from '@governance/shared/evidence/event-payload';
+import { DAY_MS } from '@governance/shared/time/durations';
 import { createListeners } from '../storage/listeners.ts';
 import { createPendingPayloads, isFair, type UsedBytes } from './pending-payloads.ts';
 import { type NewPayload, sealUploads } from './seal-uploads.ts';

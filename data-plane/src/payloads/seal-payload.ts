@@ -12,9 +12,9 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
-import { deriveContentKey } from '@governance/shared/ecdh-es';
-import { PAYLOAD_SEALING, type PayloadContent } from '@governance/shared/event-payload';
+import { PAYLOAD_SEALING, type PayloadContent } from '@governance/shared/evidence/event-payload';
+import { deriveContentKey } from '@governance/shared/keys/ecdh-es';
+import type { PayloadSealingKey } from '@governance/shared/settings/data-protection-settings';
 
 const NONCE_BYTES = 12;
 /** By the key as the tenant's settings hold it: gone with them. */

@@ -1,11 +1,11 @@
 /** Seals payloads to the control plane's key, in uploads that can be sent. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PayloadSealingKey } from '@governance/shared/data-protection-settings';
 import {
   PAYLOAD_LIMITS,
   type PayloadContent,
   type SealedPayload,
-} from '@governance/shared/event-payload';
+} from '@governance/shared/evidence/event-payload';
+import type { PayloadSealingKey } from '@governance/shared/settings/data-protection-settings';
 import { sealPayload } from './seal-payload.ts';
 
 /**

@@ -5,7 +5,7 @@
  */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PayloadUpload, type SealedPayload } from '@governance/shared/event-payload';
+import { PayloadUpload, type SealedPayload } from '@governance/shared/evidence/event-payload';
 
 /** Unix milliseconds at which the oldest part was sealed, and the sequence number. */
 const FILE = /^\d{1,15}-\d{12}\.json$/;

@@ -1,9 +1,9 @@
 /** Composes the gateway: both eras over one router and one enforcer. */
-import { addressFor } from '@governance/shared/own-addresses';
+import { addressFor } from '@governance/shared/outbound/own-addresses';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createServerDestination } from '../enforcement/call-kinds.ts';
-import type { Caller } from '../enforcement/calls.ts';
-import { findServer, isServerVisible } from '../enforcement/permits.ts';
+import { createServerDestination } from '../enforcement/call/call-kinds.ts';
+import type { Caller } from '../enforcement/call/calls.ts';
+import { findServer, isServerVisible } from '../enforcement/permission/permits.ts';
 import { createOriginPolicy } from '../gateway/arrival.ts';
 import { askerFor } from '../gateway/call-routing.ts';
 import { createAnnouncer } from '../gateway/capabilities.ts';

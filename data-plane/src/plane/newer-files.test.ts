@@ -5,11 +5,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPinFile } from '../enforcement/pins/pin-file.ts';
-import { openToolDefinitions } from '../enforcement/tool-definitions.ts';
+import { openToolDefinitions } from '../enforcement/tools/tool-definitions.ts';
 import { HELD_PLACES_FILE, openHeldPlaces } from '../holds/held-places.ts';
 import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
 import { exportKeptLog } from '../local-control/kept-log-export.ts';

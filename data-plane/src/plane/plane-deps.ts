@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { TokenKeysFact } from '@governance/shared/facts';
+import type { TokenKeysFact } from '@governance/shared/channel/facts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { GatewayConfig } from '../config.ts';

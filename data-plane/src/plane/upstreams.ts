@@ -1,17 +1,20 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createAddressPolicy } from '@governance/shared/address-policy';
-import type { ServerReport } from '@governance/shared/channels';
+import type { ServerReport } from '@governance/shared/channel/channels';
+import { createAddressPolicy } from '@governance/shared/outbound/address-policy';
 import type { RaiseAlert } from '../alerts/raise-alert.ts';
-import type { AgentCall } from '../enforcement/calls.ts';
+import type { AgentCall } from '../enforcement/call/calls.ts';
 import { createCoverDifference } from '../enforcement/dlp/cover-difference.ts';
-import { findCallerIneligibility, findIneligibility } from '../enforcement/eligibility.ts';
-import { findServer } from '../enforcement/permits.ts';
-import { NO_PINS, openPinnedTools } from '../enforcement/pinned-tools.ts';
+import {
+  findCallerIneligibility,
+  findIneligibility,
+} from '../enforcement/permission/eligibility.ts';
+import { findServer } from '../enforcement/permission/permits.ts';
 import { changeAlert, lapseAlert } from '../enforcement/pins/definition-change.ts';
+import { NO_PINS, openPinnedTools } from '../enforcement/pins/pinned-tools.ts';
 import { createToolAlerts } from '../enforcement/pins/tool-alerts.ts';
-import { createToolCatalogue } from '../enforcement/tool-catalogue.ts';
-import { NO_DEFINITIONS, openToolDefinitions } from '../enforcement/tool-definitions.ts';
+import { createToolCatalogue } from '../enforcement/tools/tool-catalogue.ts';
+import { NO_DEFINITIONS, openToolDefinitions } from '../enforcement/tools/tool-definitions.ts';
 import { createListNotes } from '../gateway/list-notes.ts';
 import { createRefusedServers } from '../upstream/health/refused-servers.ts';
 import { listAllTools } from '../upstream/lists/list-tools.ts';

@@ -3,7 +3,7 @@
  * half of its life, and refused only by the control plane's own word. Proven by
  * own-token.test.ts and registration.test.ts.
  */
-import type { RegistrationReply } from '@governance/shared/channels';
+import type { RegistrationReply } from '@governance/shared/channel/channels';
 import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import type { DeploymentTokens, KeptToken } from '../identity/deployment-tokens.ts';
 import { failureMessage, type SyncLog } from '../sync/link/sync-failure.ts';

@@ -3,7 +3,7 @@ import { createPublicKey, hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RegistrationAnswer } from '@governance/shared/channels';
+import { RegistrationAnswer } from '@governance/shared/channel/channels';
 import { AppError, ERRORS } from '@governance/shared/errors';
 import { signRotation } from '@governance/shared/evidence/evidence-keys';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

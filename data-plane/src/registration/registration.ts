@@ -8,7 +8,7 @@
  * token (401), or it knows the deployment as revoked or forked (409). Anything else is an outage,
  * and enforcement continues.
  */
-import { proveRegistration } from '@governance/shared/channel-routes';
+import { proveRegistration } from '@governance/shared/channel/channel-routes';
 import type { AboutPlane } from '../identity/identity.ts';
 import {
   type BackoffLimits,

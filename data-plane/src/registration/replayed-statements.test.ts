@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FeedPage } from '@governance/shared/channels';
+import type { FeedPage } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDataPlaneCore, type DataPlaneCore } from '../core/data-plane-core.ts';

@@ -2,7 +2,7 @@
  * The tenant that one of the operator's tokens is for: taken over from the control plane's answer or
  * from what was stored, and handed to the core. Proven by registration.test.ts.
  */
-import type { RegistrationAnswer, RegistrationReply } from '@governance/shared/channels';
+import type { RegistrationAnswer, RegistrationReply } from '@governance/shared/channel/channels';
 import { CodedError } from '@governance/shared/coded-error';
 import type { DataPlaneCore } from '../core/data-plane-core.ts';
 import type { DeploymentTokens } from '../identity/deployment-tokens.ts';

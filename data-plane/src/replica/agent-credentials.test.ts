@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentCredentialFact, AgentFact } from '@governance/shared/facts';
+import type { AgentCredentialFact, AgentFact } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';

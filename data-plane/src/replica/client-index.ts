@@ -2,7 +2,7 @@
  * Look-up by client id: a table beside the facts of a kind that have a `client_id`, which is unique
  * over all tenants, with a cache in front. A second fact with the client id of another is refused. Proven by replica.test.ts and agent-credentials.test.ts.
  */
-import type { FactOf } from '@governance/shared/facts';
+import type { FactOf } from '@governance/shared/channel/facts';
 import type { Database } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import type { FactIndex } from './fact-kind.ts';

@@ -2,8 +2,8 @@
  * Stores entries of a feed: facts, their index rows and the position after them in one durable
  * transaction. A refused fact is stored as refused, since its absence might permit something.
  */
-import { FeedEntry } from '@governance/shared/facts';
-import { feedDigest } from '@governance/shared/feed-chain';
+import { FeedEntry } from '@governance/shared/channel/facts';
+import { feedDigest } from '@governance/shared/channel/feed-chain';
 import { z } from 'zod';
 import { checkFact, type RefusedFact, refusedFor } from './fact-check.ts';
 import type { FactIndex } from './fact-kind.ts';

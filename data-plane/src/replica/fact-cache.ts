@@ -1,4 +1,4 @@
-import type { FactKind, FactOf } from '@governance/shared/facts';
+import type { FactKind, FactOf } from '@governance/shared/channel/facts';
 import { LRUCache } from 'lru-cache';
 import type { FactKindContext } from './fact-kind.ts';
 import { forgetTenant } from './fact-reader.ts';

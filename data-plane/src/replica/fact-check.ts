@@ -1,5 +1,5 @@
-import { FACTS, type FactKind } from '@governance/shared/facts';
-import { zodFault } from '@governance/shared/zod-fault';
+import { FACTS, type FactKind } from '@governance/shared/channel/facts';
+import { zodFault } from '@governance/shared/http/zod-fault';
 
 /** Stored in place of a refused fact, whose absence might permit something. */
 export const REFUSED = '{"refused":true}';

@@ -1,5 +1,5 @@
-import { FACTS, type FactKind, type FactOf } from '@governance/shared/facts';
-import { zodFault } from '@governance/shared/zod-fault';
+import { FACTS, type FactKind, type FactOf } from '@governance/shared/channel/facts';
+import { zodFault } from '@governance/shared/http/zod-fault';
 import { REFUSED, type RefusedFact } from './fact-check.ts';
 import { factDigest } from './fact-seal.ts';
 

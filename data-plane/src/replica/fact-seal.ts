@@ -5,7 +5,7 @@ const DIGEST_BYTES = 32;
 /** A tenant's position in its feed, and the age of its facts. */
 export interface FeedPlace {
   cursor: number;
-  /** The feed's digest at the cursor (shared/src/feed-chain.ts). */
+  /** The feed's digest at the cursor (shared/src/channel/feed-chain.ts). */
   digest: string;
   /** Time of the newest verified statement, Unix milliseconds; 0 before the first. */
   statementMs: number;

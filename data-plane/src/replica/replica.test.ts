@@ -7,7 +7,7 @@ import {
   type FeedEntry,
   type KillSwitchFact,
   type RoleFact,
-} from '@governance/shared/facts';
+} from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';

@@ -8,7 +8,7 @@
  * kill switch that cannot be read is engaged. Proven by replica.test.ts.
  */
 import { join } from 'node:path';
-import type { FeedEntry } from '@governance/shared/facts';
+import type { FeedEntry } from '@governance/shared/channel/facts';
 import type { Replica } from '../contracts.ts';
 import { createClientLookup } from './client-lookup.ts';
 import { createEntryStore } from './entry-store.ts';

@@ -3,7 +3,7 @@
  * does not grow with it, and swapped in by one transaction. The next snapshot discards what an
  * ended process left staged.
  */
-import type { FeedEntry } from '@governance/shared/facts';
+import type { FeedEntry } from '@governance/shared/channel/facts';
 import { checkFact, REFUSED, type RefusedFact } from './fact-check.ts';
 import type { FactIndex } from './fact-kind.ts';
 import { DigestSet, type FeedPlace, factDigest, type TenantState } from './fact-seal.ts';

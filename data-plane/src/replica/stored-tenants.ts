@@ -2,7 +2,7 @@
  * A tenant's facts on disk as a whole: its position in the feed with the seal over all its facts,
  * its start, and its end.
  */
-import { FEED_START } from '@governance/shared/feed-chain';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import type { RefusedFact } from './fact-check.ts';
 import type { FactIndex } from './fact-kind.ts';
 import { DigestSet, type FeedPlace, factDigest, type TenantState } from './fact-seal.ts';

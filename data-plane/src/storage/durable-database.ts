@@ -4,7 +4,7 @@
  * database silently runs at NORMAL, so the setting is made and asserted at every open.
  */
 import { chmodSync, closeSync, openSync } from 'node:fs';
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import Database from 'better-sqlite3';
 
 const SYNCHRONOUS_FULL = 2;

@@ -2,7 +2,7 @@
  * The version of a file's tables, in SQLite's `user_version`: an older service refuses a newer file
  * in place of misreading it.
  */
-import { StartError } from '@governance/shared/start-error';
+import { StartError } from '@governance/shared/process/start-error';
 import type { Database } from 'better-sqlite3';
 
 export interface FileSchema {

@@ -3,9 +3,9 @@
  * It ends with its supervisor; all records are on disk by then.
  */
 import { Socket } from 'node:net';
-import { createLog } from '@governance/shared/log';
+import { createLog } from '@governance/shared/process/log';
+import { readVersion } from '@governance/shared/process/version';
 import { ConfigurationError } from '@governance/shared/settings';
-import { readVersion } from '@governance/shared/version';
 import { readDataPlaneConfig, readGatewayConfig } from '../config.ts';
 import { createDataPlaneCore } from '../core/data-plane-core.ts';
 import { type RunningPlane, startDataPlane } from '../main.ts';

@@ -1,4 +1,4 @@
-import type { RegistrationAnswer } from '@governance/shared/channels';
+import type { RegistrationAnswer } from '@governance/shared/channel/channels';
 import { expect, it, vi } from 'vitest';
 import type { ShipperState } from '../sync/shipping/shipping-status.ts';
 import { drain } from './drain.ts';

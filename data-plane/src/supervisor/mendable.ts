@@ -1,5 +1,5 @@
+import { StartError } from '@governance/shared/process/start-error';
 import { ConfigurationError } from '@governance/shared/settings';
-import { StartError } from '@governance/shared/start-error';
 import { LedgerDamagedError, LedgerError } from '../ledger/ledger-error.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** The keys that may sign a tenant's bundles and feed now. */
-import type { RegistrationAnswer } from '@governance/shared/channels';
-import { createHistoryFollower, rememberRevocations } from '@governance/shared/follow-keys';
+import type { RegistrationAnswer } from '@governance/shared/channel/channels';
+import { createHistoryFollower, rememberRevocations } from '@governance/shared/channel/follow-keys';
 import type { LocalReplica } from '../replica/replica.ts';
 import type { SyncLog } from './link/sync-failure.ts';
 

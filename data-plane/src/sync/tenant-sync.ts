@@ -6,8 +6,8 @@ import type {
   Heartbeat,
   RegistrationAnswer,
   StreamReport,
-} from '@governance/shared/channels';
-import type { SignedAdminHead } from '@governance/shared/signed-statement';
+} from '@governance/shared/channel/channels';
+import type { SignedAdminHead } from '@governance/shared/channel/signed-statement';
 import type { DurableLedger } from '../ledger/ledger.ts';
 import type { PayloadSpool } from '../payloads/payload-spool.ts';
 import type { LocalReplica } from '../replica/replica.ts';

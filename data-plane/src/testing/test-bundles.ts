@@ -5,8 +5,8 @@ import {
   type BundleSignatureAlgorithm,
   type BundleVerificationKey,
   signBundle,
-} from '@governance/shared/bundle-signature';
-import type { BundleDownload } from '@governance/shared/channels';
+} from '@governance/shared/bundle/bundle-signature';
+import type { BundleDownload } from '@governance/shared/channel/channels';
 import { Header } from 'tar';
 
 export interface TestSigner {

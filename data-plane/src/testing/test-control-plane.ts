@@ -3,21 +3,21 @@
  * checks (the signature, the chain, compare-and-set) and fails loudly, and it can be away.
  */
 import type { KeyObject } from 'node:crypto';
-import {
-  type BatchReceipt,
-  isBatchSignedBy,
-  type SignedBatch,
-} from '@governance/shared/audit-batch';
 import type {
   BundleDownload,
   ControlPlaneLink,
   FeedPage,
   Heartbeat,
-} from '@governance/shared/channels';
+} from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
-import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/hash-chain';
-import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
-import { merkleRoot } from '@governance/shared/merkle';
+import {
+  type BatchReceipt,
+  isBatchSignedBy,
+  type SignedBatch,
+} from '@governance/shared/ledger/audit-batch';
+import { type ChainPosition, recordHash, verifyLink } from '@governance/shared/ledger/hash-chain';
+import { type LedgerRecord, parseRecord } from '@governance/shared/ledger/ledger-record';
+import { merkleRoot } from '@governance/shared/ledger/merkle';
 import { createTestFeed, type TestFact, type TestFeedSigner } from './test-feed.ts';
 
 const EMPTY_LOG = { note: null, keys: [], rotations: [], log_epochs: [], consistency: null };

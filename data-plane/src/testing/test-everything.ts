@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { HTTP_SERVER, STDIO_SERVER, startTestPlane } from './test-plane.ts';
 
 const EVERYTHING = assetPath('node_modules/@modelcontextprotocol/server-everything/dist/index.js');

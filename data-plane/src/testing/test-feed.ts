@@ -1,19 +1,23 @@
 /**
  * The feed of a control plane for tests: digests, signed statements, compaction, snapshots and
- * rewinds as the real one has them (shared/src/feed-chain.ts, signed-statement.ts).
+ * rewinds as the real one has them (shared/src/channel/feed-chain.ts, signed-statement.ts).
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { FeedPage, FeedRequest } from '@governance/shared/channels';
-import { AppError } from '@governance/shared/errors';
-import type { FeedEntry } from '@governance/shared/facts';
-import { createSnapshotDigest, FEED_START, feedDigest } from '@governance/shared/feed-chain';
+import type { FeedPage, FeedRequest } from '@governance/shared/channel/channels';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import {
+  createSnapshotDigest,
+  FEED_START,
+  feedDigest,
+} from '@governance/shared/channel/feed-chain';
 import {
   type FreshnessStatement,
   type SignedFreshness,
   type SignedRecognition,
   type SignedSnapshotEnd,
   signStatement,
-} from '@governance/shared/signed-statement';
+} from '@governance/shared/channel/signed-statement';
+import { AppError } from '@governance/shared/errors';
 
 export type TestFact = { kind: string; key: string; value: unknown };
 

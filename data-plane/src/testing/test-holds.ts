@@ -1,7 +1,7 @@
 /** Calls and results that wait for a person, driven through a plane under test. */
-import type { EscalationFact, ResultRelease } from '@governance/shared/facts';
+import type { EscalationFact, ResultRelease } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { expect, vi } from 'vitest';
 import type { TestAgent, TestPlane } from './test-plane.ts';
 import type { TestUpstream, UpstreamTool } from './test-upstream.ts';

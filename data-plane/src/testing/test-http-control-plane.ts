@@ -1,6 +1,6 @@
 /**
  * The control plane for tests behind a real listener, with its tokens: routes and answers as
- * shared/src/channel-routes.ts has them.
+ * shared/src/channel/channel-routes.ts has them.
  */
 import { createPublicKey } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,11 +11,11 @@ import {
   isRegistrationProven,
   NDJSON,
   REVISION_HEADER,
-} from '@governance/shared/channel-routes';
-import { ProvenRegistration } from '@governance/shared/channels';
+} from '@governance/shared/channel/channel-routes';
+import { ProvenRegistration } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
+import type { KeyHistory } from '@governance/shared/evidence/key-history';
 import { uuidv7 } from '@governance/shared/ids';
-import type { KeyHistory } from '@governance/shared/key-history';
 import { createTestControlPlane, type TestControlPlane } from './test-control-plane.ts';
 import { createTestFeedSigner, type TestFeedSigner } from './test-feed.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
-import type { UnchainedRecord } from '@governance/shared/ledger-record';
+import type { UnchainedRecord } from '@governance/shared/ledger/ledger-record';
 import Database from 'better-sqlite3';
 import { openLedgerFile, openSecondConnection } from '../ledger/ledger-file.ts';
 import type { OpenedStream, Rewound, ShippedPosition } from '../ledger/ledger-messages.ts';

@@ -1,8 +1,8 @@
 /** Pools, exchanges and servers for the tests of modern servers. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAddressPolicy } from '@governance/shared/address-policy';
-import { assetPath } from '@governance/shared/assets';
+import { createAddressPolicy } from '@governance/shared/outbound/address-policy';
+import { assetPath } from '@governance/shared/process/assets';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { type CreateMcpHandlerOptions, createMcpHandler } from '@modelcontextprotocol/server';
 import { createUpstreamPool, type UpstreamPoolOptions } from '../upstream/sessions/pool.ts';

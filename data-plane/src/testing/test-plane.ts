@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import { baselinePack } from '@governance/policies/baseline-pack';
 import type { PolicySource } from '@governance/policies/contract';
 import { loadPolicyEngine } from '@governance/policies/evaluator/policy-engine';
-import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/agent-token';
-import type { BundleSettings, McpServerSetting } from '@governance/shared/bundle-format';
-import type { AgentFact, FeedEntry, KillSwitchFact } from '@governance/shared/facts';
+import type { BundleSettings, McpServerSetting } from '@governance/shared/bundle/bundle-format';
+import type { AgentFact, FeedEntry, KillSwitchFact } from '@governance/shared/channel/facts';
+import { answerUnmatched } from '@governance/shared/http/unmatched-requests';
 import { uuidv7 } from '@governance/shared/ids';
-import { type LedgerRecord, parseRecord } from '@governance/shared/ledger-record';
+import { type LedgerRecord, parseRecord } from '@governance/shared/ledger/ledger-record';
 import { oneAtATime } from '@governance/shared/one-at-a-time';
-import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
-import { answerUnmatched } from '@governance/shared/unmatched-requests';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/settings/rate-limit-settings';
+import { AGENT_TOKEN_TYP, gatewayAudience } from '@governance/shared/tokens/agent-token';
 import fastify from 'fastify';
 import { type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -24,7 +24,7 @@ import { compileOnce } from '../../../tests/support/compiled-once.ts';
 import { type GatewayConfig, readGatewayConfig } from '../config.ts';
 import type { ActiveRules, AskForNews, FindDenial, Ledger } from '../contracts.ts';
 import type { StepLists } from '../enforcement/enforcer.ts';
-import type { Holds } from '../enforcement/holds.ts';
+import type { Holds } from '../enforcement/holds/holds.ts';
 import { createHeldCalls } from '../holds/held-calls.ts';
 import { HELD_RESULTS_FILE, openHeldResults } from '../holds/held-results.ts';
 import { loadIdentity } from '../identity/identity.ts';
@@ -131,7 +131,7 @@ export async function startTestPlane(options: TestPlaneOptions = {}, at?: PlaneP
   replica.addTenant(tenantId, deploymentId);
 
   const app = fastify({ forceCloseConnections: true });
-  // As the service's own listener has it (shared/src/http-server.ts).
+  // As the service's own listener has it (shared/src/http/http-server.ts).
   oneAtATime(app);
   answerUnmatched(app);
   app.decorateRequest('clientAddress', {

@@ -1,12 +1,12 @@
 /** Workflows for tests, as the feed of a control plane carries them, and their tokens. */
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { DelegationFact, WorkflowFact } from '@governance/shared/facts';
+import type { DelegationFact, WorkflowFact } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import {
   type SessionTokenClass,
   sessionTokenAudience,
   sessionTokenTyp,
-} from '@governance/shared/session-token';
+} from '@governance/shared/tokens/session-token';
 import type { TestPlane } from './test-plane.ts';
 
 const keys = {

@@ -1,7 +1,7 @@
 /** A step of each page, as somebody would add one: a file, and a line in the list (inspection.test.ts). */
-import type { AgentCall, Continue, Deny } from '../enforcement/calls.ts';
-import { proceed } from '../enforcement/pipeline-builder.ts';
-import { type ReceivedMessage, textsOf } from '../enforcement/received-message.ts';
+import type { AgentCall, Continue, Deny } from '../enforcement/call/calls.ts';
+import { proceed } from '../enforcement/call/pipeline-builder.ts';
+import { type ReceivedMessage, textsOf } from '../enforcement/call/received-message.ts';
 
 export const SECRET = 'open-sesame';
 

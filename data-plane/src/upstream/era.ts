@@ -2,7 +2,7 @@
  * Detects a server's era. A server of the other era refuses the first request of a session; its
  * answer distinguishes that from a server that is down, or that wants another credential.
  */
-import { HOUR_MS } from '@governance/shared/durations';
+import { HOUR_MS } from '@governance/shared/time/durations';
 import { LRUCache } from 'lru-cache';
 import { isLoopError, LOOP_MESSAGE } from './hops.ts';
 import {

@@ -1,5 +1,5 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { zodFault } from '@governance/shared/zod-fault';
+import { zodFault } from '@governance/shared/http/zod-fault';
 import { z } from 'zod';
 import { LEGACY_REVISIONS, otherVersions, refusalFrom, SERVER_REVISIONS } from './era.ts';
 import {

@@ -2,7 +2,7 @@
  * JSON-RPC messages of a server, read strictly (a server is no more trusted than a client) but
  * passed on verbatim: a 64-bit number in a result must reach the agent as it was written.
  */
-import { parseStrictJson, StrictJsonError } from '@governance/shared/strict-json';
+import { parseStrictJson, StrictJsonError } from '@governance/shared/json/strict-json';
 import {
   type ServerRequest,
   type UpstreamAnswer,

@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileDurably } from '@governance/shared/durable-file';
+import { writeFileDurably } from '@governance/shared/process/durable-file';
 import { Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
 import { LEDGER_FILE } from '../ledger/ledger.ts';

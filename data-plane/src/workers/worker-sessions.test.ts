@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpServer } from '@governance/shared/http-server';
+import { createHttpServer } from '@governance/shared/http/http-server';
 import fc from 'fast-check';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';

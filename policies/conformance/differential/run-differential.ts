@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { OWN_BUILTINS } from '../../src/builtin-names.ts';
 import { createRegoCompiler } from '../../src/compiler/rego-compiler.ts';
 import type { CompiledPolicySet, PolicySource } from '../../src/contract.ts';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { expect, test } from 'vitest';
 import { COMPILER_ARTIFACT } from './compiler-thread.ts';
 

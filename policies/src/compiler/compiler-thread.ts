@@ -1,7 +1,7 @@
 /** The compiler's worker thread: started when needed, and replaced when it was lost. */
 import type { Worker } from 'node:worker_threads';
-import { assetPath } from '@governance/shared/assets';
-import { spawnWorker } from '@governance/shared/spawn-worker';
+import { assetPath } from '@governance/shared/process/assets';
+import { spawnWorker } from '@governance/shared/process/spawn-worker';
 import type { WorkerMessage, WorkerRequest } from './compiler-wire.ts';
 
 export const COMPILER_ARTIFACT = 'policies/compiler/artifact/rego-compiler.wasm.br';

@@ -5,7 +5,7 @@
  * "hostile").
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { zodFault } from '@governance/shared/zod-fault';
+import { zodFault } from '@governance/shared/http/zod-fault';
 import {
   type PolicyEngine,
   type PolicyInput,

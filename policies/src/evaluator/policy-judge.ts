@@ -2,7 +2,7 @@
  * Evaluates many inputs with one compiled set in a separate thread, without blocking the caller.
  */
 import type { Worker } from 'node:worker_threads';
-import { spawnWorker } from '@governance/shared/spawn-worker';
+import { spawnWorker } from '@governance/shared/process/spawn-worker';
 
 /** A recorded policy input. */
 export interface Question {

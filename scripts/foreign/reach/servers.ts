@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assetPath, projectRoot } from '@governance/shared/assets';
 import type { ReachRule } from '@governance/shared/detect/reach/reach-finding';
+import { assetPath, projectRoot } from '@governance/shared/process/assets';
 import type { Double } from './doubles.ts';
 
 const folder = join(projectRoot, '.tmp/foreign/servers');

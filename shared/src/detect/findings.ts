@@ -2,7 +2,7 @@
  * What detection says about a text: which pattern or class, how severe, where, how long. Never any
  * part of the text, since findings are recorded, shipped and shown.
  */
-import type { Severity } from '../ledger-record.ts';
+import type { Severity } from '../ledger/ledger-record.ts';
 
 // Types, not interfaces: only types are assignable to records' open objects.
 /** Sensitive data in what a call sends, or in its result. */

@@ -2,7 +2,7 @@
  * Which findings are reported where there are more than a report holds: the gravest. Lesser ones,
  * which somebody may plant, never keep a graver one out.
  */
-import type { Severity } from '../ledger-record.ts';
+import type { Severity } from '../ledger/ledger-record.ts';
 
 const RANK: Readonly<Record<Severity, number>> = {
   info: 0,

@@ -1,8 +1,8 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
-import { canonicalize } from '../canonical-json.ts';
-import { type PublicJwk, readPublicJwk } from '../public-jwk.ts';
+import { canonicalize } from '../json/canonical-json.ts';
+import { type PublicJwk, readPublicJwk } from '../keys/public-jwk.ts';
 
-export type { PublicJwk } from '../public-jwk.ts';
+export type { PublicJwk } from '../keys/public-jwk.ts';
 
 /**
  * The Ed25519 key of a JWK (RFC 8037).

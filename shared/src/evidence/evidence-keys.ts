@@ -4,7 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { canonicalize } from '../canonical-json.ts';
+import { canonicalize } from '../json/canonical-json.ts';
 import { Id, Text, Timestamp } from '../text.ts';
 import { LogPlace } from './checkpoint.ts';
 import { isSignedBy, type PublicJwk, signValue } from './ed25519.ts';

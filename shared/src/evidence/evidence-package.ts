@@ -3,11 +3,11 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { BatchHeader } from '../audit-batch.ts';
-import { canonicalize } from '../canonical-json.ts';
-import { PayloadPart, PayloadSalt } from '../event-payload.ts';
-import { recordHash } from '../hash-chain.ts';
+import { canonicalize } from '../json/canonical-json.ts';
+import { BatchHeader } from '../ledger/audit-batch.ts';
+import { recordHash } from '../ledger/hash-chain.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from '../text.ts';
+import { PayloadPart, PayloadSalt } from './event-payload.ts';
 
 export const EVIDENCE_FORMAT = 'agent-governance-evidence/v1';
 /** The same members as one JSON document. */

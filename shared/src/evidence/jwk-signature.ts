@@ -1,11 +1,11 @@
 /**
  * Signatures by any kind of key that the service has: the statement that one key succeeds another
  * is signed with both, and bundles and tokens are not signed with Ed25519. The key determines the
- * algorithm: EdDSA, ES256 or RS256. The first two are proven by shared/src/follow-keys.test.ts.
+ * algorithm: EdDSA, ES256 or RS256. The first two are proven by shared/src/channel/follow-keys.test.ts.
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
-import { canonicalize } from '../canonical-json.ts';
-import { type PublicJwk, readPublicJwk } from '../public-jwk.ts';
+import { canonicalize } from '../json/canonical-json.ts';
+import { type PublicJwk, readPublicJwk } from '../keys/public-jwk.ts';
 import { isSignedBy, signValue } from './ed25519.ts';
 
 /**

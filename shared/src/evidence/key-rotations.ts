@@ -2,7 +2,7 @@
  * The keys that follow from trusted keys: those that they name as their successors. An expired or
  * compromised key names none; a known key is not replaced; and another statement about a known key
  * can shorten its life but never lengthen it. Verifiers of packages and data planes follow keys by
- * these rules. Proven by shared/src/follow-keys.test.ts.
+ * these rules. Proven by shared/src/channel/follow-keys.test.ts.
  */
 import {
   isRotationSigned,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { recordHash } from '../hash-chain.ts';
+import { recordHash } from '../ledger/hash-chain.ts';
 import { describeLargeRecord } from '../testing/test-evidence.ts';
 import {
   hashOfLargeRecord,

@@ -5,7 +5,7 @@
  * record of another size leads to the same hash. Proven by large-record.test.ts.
  */
 import { z } from 'zod';
-import { MAX_RECORD_BYTES } from '../ledger-record.ts';
+import { MAX_RECORD_BYTES } from '../ledger/ledger-record.ts';
 import { Sha256Hex } from '../text.ts';
 
 /** A record up to this size is shown whole, as it is or in base64. */

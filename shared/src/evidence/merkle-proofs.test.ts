@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { recordHash } from '../hash-chain.ts';
-import { merkleRoot } from '../merkle.ts';
+import { recordHash } from '../ledger/hash-chain.ts';
+import { merkleRoot } from '../ledger/merkle.ts';
 import { proofOf } from '../testing/test-evidence.ts';
 import {
   createMerkleTree,

@@ -6,7 +6,7 @@
  * Proven by merkle-proofs.test.ts, on the known vectors and for any size.
  */
 import { hash as digest } from 'node:crypto';
-import { nodeHash } from '../merkle.ts';
+import { nodeHash } from '../ledger/merkle.ts';
 
 /** Leaves `start` to before `end`. */
 export interface LeafRange {

@@ -3,7 +3,7 @@
  * with the members' texts. Its first bytes determine which.
  */
 import { z } from 'zod';
-import { parseStrictJson } from '../strict-json.ts';
+import { parseStrictJson } from '../json/strict-json.ts';
 import { EVIDENCE_JSON_FORMAT, VOLUME_LIMITS } from './evidence-package.ts';
 import { type GunzipLimits, gunzip, TooLargeError } from './gunzip.ts';
 import { ArchiveError, type ArchiveMember, readUstar } from './ustar.ts';

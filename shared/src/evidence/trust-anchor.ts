@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { canonicalize } from '../canonical-json.ts';
+import { canonicalize } from '../json/canonical-json.ts';
 import { Id, Sha256Hex, Text, Timestamp } from '../text.ts';
 import { EvidenceJwk, KeyEntry } from './evidence-keys.ts';
 import { keyPlace } from './key-rotations.ts';

@@ -3,7 +3,7 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { COSIGNATURE_V1, noteKeyHash } from '../evidence/checkpoint.ts';
 import { type LargeRecord, stepsOfLargeRecord } from '../evidence/large-record.ts';
 import type { LeafRange } from '../evidence/merkle-proofs.ts';
-import { merkleRoot } from '../merkle.ts';
+import { merkleRoot } from '../ledger/merkle.ts';
 
 /** The proof of a plan, from all leaves of the tree. */
 export function proofOf(plan: readonly LeafRange[], leaves: readonly string[]): string[] {

@@ -1,5 +1,8 @@
 /** What tests say of the reach of a call: the verdict and the rule of each finding, in order. */
-import { type BlastRadiusSettings, DEFAULT_BLAST_RADIUS } from '../blast-radius-settings.ts';
+import {
+  type BlastRadiusSettings,
+  DEFAULT_BLAST_RADIUS,
+} from '../detect/reach/blast-radius-settings.ts';
 import { createReachFinder } from '../detect/reach/reach.ts';
 import type { ReachCall } from '../detect/reach/reach-finding.ts';
 

@@ -1,6 +1,6 @@
 /** Records as a data plane writes them, for tests: each member has a value, and most are plain. */
 import { uuidv7 } from '../ids.ts';
-import type { UnchainedRecord } from '../ledger-record.ts';
+import type { UnchainedRecord } from '../ledger/ledger-record.ts';
 
 export type Unchained<T extends UnchainedRecord['type']> = Extract<UnchainedRecord, { type: T }>;
 

@@ -1,5 +1,5 @@
 /** Valid signatures of something else: swapped within a package and between good ones. */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import { DsseEnvelope } from '@governance/shared/evidence/dsse';
 import { EvidenceKeys } from '@governance/shared/evidence/evidence-keys';
 import {
@@ -8,6 +8,7 @@ import {
   EVIDENCE_MEMBERS,
   WitnessLine,
 } from '@governance/shared/evidence/evidence-package';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { contentOf, fromLines, linesOf, packChanged, signChanged, withContent } from './members.ts';
 import type { Base, Mutator } from './mutator.ts';
 import { pick } from './random.ts';

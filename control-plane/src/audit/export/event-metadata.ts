@@ -8,7 +8,7 @@ import {
   PolicyResult,
   RiskTier,
   Severity,
-} from '@governance/shared/ledger-record';
+} from '@governance/shared/ledger/ledger-record';
 import { z } from 'zod';
 import { ALERT_RAISED } from '../../alerts/raise-alert.ts';
 import { type LedgerRow, readRecord } from '../../chain/ledger-row.ts';

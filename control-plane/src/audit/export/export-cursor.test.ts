@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { LAST_MS } from '@governance/shared/iso-time';
 import { Secret } from '@governance/shared/settings';
+import { LAST_MS } from '@governance/shared/time/iso-time';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createMasterKey } from '../../platform/master-key.ts';
+import { createMasterKey } from '../../platform/keys/master-key.ts';
 import { createExportCursors, MAX_CURSOR_CHARS } from './export-cursor.ts';
 
 const cursors = createExportCursors(createMasterKey(new Secret(randomBytes(32))));

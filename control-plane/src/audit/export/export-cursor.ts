@@ -4,9 +4,9 @@
  * for the tenant alone.
  */
 import { AppError } from '@governance/shared/errors';
-import { LAST_MS } from '@governance/shared/iso-time';
+import { LAST_MS } from '@governance/shared/time/iso-time';
 import { z } from 'zod';
-import type { CipherContext, MasterKey } from '../../platform/master-key.ts';
+import type { CipherContext, MasterKey } from '../../platform/keys/master-key.ts';
 
 const Position = z.int().nonnegative();
 /** Unix milliseconds. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
-import { LAST_MS } from '@governance/shared/iso-time';
+import { LAST_MS } from '@governance/shared/time/iso-time';
 import { describe, expect, it } from 'vitest';
 import { aDataPlane, aDecision, anOutcome } from '../../../../tests/support/a-data-plane.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';

@@ -5,9 +5,9 @@
  * export-routes.pg.test.ts.
  */
 import { AppError } from '@governance/shared/errors';
-import type { MasterKey } from '../../platform/master-key.ts';
+import type { TenantDatabase, TenantScope } from '../../platform/database/tenant-scope.ts';
+import type { MasterKey } from '../../platform/keys/master-key.ts';
 import { createShares } from '../../platform/shares.ts';
-import type { TenantDatabase, TenantScope } from '../../platform/tenant-scope.ts';
 import { type EventMetadata, toEventMetadata } from './event-metadata.ts';
 import { type Cursor, createExportCursors, wrongCursor } from './export-cursor.ts';
 import { type ExportRange, exportStore } from './export-store.ts';

@@ -1,6 +1,6 @@
 import { type LedgerRow, type RawLedgerRow, toLedgerRow } from '../../chain/ledger-row.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { Prisma } from '../../platform/generated/client.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import { EXPORTED_TYPES } from './event-metadata.ts';
 
 export interface ExportRange {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rootOfInclusion } from '@governance/shared/evidence/merkle-proofs';
-import { merkleRoot } from '@governance/shared/merkle';
+import { merkleRoot } from '@governance/shared/ledger/merkle';
 import { expect, it } from 'vitest';
 import { createBatchProofs } from './batch-proofs.ts';
 

@@ -1,5 +1,5 @@
 import { foldSubtrees, planInclusion, subtreesOf } from '@governance/shared/evidence/merkle-proofs';
-import { nodeHash } from '@governance/shared/merkle';
+import { nodeHash } from '@governance/shared/ledger/merkle';
 
 /**
  * Proves that records are in a batch: RFC 6962 inclusion proofs in the tree of its event_root.

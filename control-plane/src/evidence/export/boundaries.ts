@@ -10,7 +10,7 @@ import {
   VOLUME_LIMITS,
 } from '@governance/shared/evidence/evidence-package';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
 import { ExportRefused } from './evidence-request.ts';
 import { type PackagedBatch, packageReads } from './package-reads.ts';

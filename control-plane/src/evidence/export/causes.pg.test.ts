@@ -1,7 +1,7 @@
 import { uuidv7 } from '@governance/shared/ids';
 import { expect, it, vi } from 'vitest';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
-import { systemScope, type TenantTransaction } from '../../platform/tenant-scope.ts';
+import { systemScope, type TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { findCauses } from './causes.ts';
 import { packageReads } from './package-reads.ts';
 

@@ -3,9 +3,9 @@
  * release of its result, and the delegations under which it was made. Each is a record of the admin
  * chain, included with its proofs.
  */
-import { MAX_WORKFLOW_DEPTH } from '@governance/shared/facts';
+import { MAX_WORKFLOW_DEPTH } from '@governance/shared/channel/facts';
 import { readRecord } from '../../chain/ledger-row.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 
 /** The records to which a volume's decisions refer. */
 export interface NamedCauses {

@@ -5,7 +5,7 @@
  */
 import type { KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import type { WitnessLine } from '@governance/shared/evidence/evidence-package';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { witnessStore } from '../witnesses/witness-store.ts';
 
 export interface CosignedCheckpoints {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { aShippingPlane } from '../../../../tests/support/a-shipping-plane.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
-import { systemScope } from '../../platform/tenant-scope.ts';
+import { systemScope } from '../../platform/database/tenant-scope.ts';
 import { findDisputes } from './disputes.ts';
 
 const plane = await testControlPlane();

@@ -2,18 +2,18 @@
  * The disputes (ADR 93) that a volume needs and does not hold: each lies in a leaf before that of
  * the records that it names, and may lie before the volume, or outside of its selection.
  */
-import type { BatchHeader } from '@governance/shared/audit-batch';
+import type { BatchHeader } from '@governance/shared/ledger/audit-batch';
 import {
   DISPUTED_TARGET,
   DisputeDetails,
   RECORD_DISPUTED,
-} from '@governance/shared/record-dispute';
+} from '@governance/shared/ledger/record-dispute';
 import { readRecord } from '../../chain/ledger-row.ts';
 import { createReferenceFacts } from '../../ingest/reference-facts.ts';
 import { findReferenceFaults, grantOf, referencesOf } from '../../ingest/reference-faults.ts';
 import { HELD_TYPES } from '../../ingest/second-holds.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { Prisma } from '../../platform/generated/client.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { Cause } from './causes.ts';
 import type { PackagedRecord } from './packaged-record.ts';
 import type { SelectedRecord } from './selected-records.ts';

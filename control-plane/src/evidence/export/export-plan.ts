@@ -1,7 +1,7 @@
 /** Plans which leaves an export contains, and where it is cut into volumes. */
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { logStore } from '../log-store.ts';
 import { findStart } from './boundaries.ts';
 import {

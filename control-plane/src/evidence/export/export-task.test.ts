@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TenantScope } from '../../platform/tenant-scope.ts';
+import type { TenantScope } from '../../platform/database/tenant-scope.ts';
 import { createExportTask, type ExportTaskDeps } from './export-task.ts';
 
 it('a tenant whose package cannot be read keeps no other tenant waiting', async () => {

@@ -6,10 +6,14 @@ import type { Logger } from 'pino';
 import { type DataKeys, encryptUnder } from '../../key-management/data-keys.ts';
 import { KeyProviderError } from '../../key-management/key-provider.ts';
 import { readProtectionPolicy } from '../../payloads/protection-policy.ts';
+import {
+  SYSTEM_ACTOR,
+  systemScope,
+  type TenantDatabase,
+} from '../../platform/database/tenant-scope.ts';
 import { inTurn } from '../../platform/in-turn.ts';
-import type { ServiceKeys } from '../../platform/keys.ts';
-import type { LeaderTask } from '../../platform/leader.ts';
-import { SYSTEM_ACTOR, systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import type { ServiceKeys } from '../../platform/keys/keys.ts';
+import type { LeaderTask } from '../../platform/replicas/leader.ts';
 import type { LogGrowth } from '../log-growth.ts';
 import type { TrustAnchors } from '../trust-anchor.ts';
 import type { WitnessTask } from '../witnesses/witness-task.ts';

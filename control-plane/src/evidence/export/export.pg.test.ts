@@ -23,8 +23,8 @@ import {
 } from '@governance/shared/evidence/merkle-proofs';
 import { TrustAnchor } from '@governance/shared/evidence/trust-anchor';
 import { readUstar } from '@governance/shared/evidence/ustar';
-import { recordHash } from '@governance/shared/hash-chain';
 import { uuidv7 } from '@governance/shared/ids';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { describe, expect, it, vi } from 'vitest';
 import { aHoldOpened } from '../../../../tests/support/a-data-plane.ts';
 import { aShippingPlane } from '../../../../tests/support/a-shipping-plane.ts';

@@ -3,9 +3,9 @@
  * as they are, for both verifiers; of inventions they warn.
  */
 import { randomBytes } from 'node:crypto';
-import { payloadDigest } from '@governance/shared/event-payload';
-import { recordHash } from '@governance/shared/hash-chain';
+import { payloadDigest } from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
+import { recordHash } from '@governance/shared/ledger/hash-chain';
 import { expect, it, vi } from 'vitest';
 import {
   AGENT_ID,

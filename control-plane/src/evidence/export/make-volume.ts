@@ -1,5 +1,5 @@
 /** Makes one volume of an export: content, proofs, keys, and the signed manifest over them. */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import { logOrigin } from '@governance/shared/evidence/checkpoint';
 import { signEnvelope } from '@governance/shared/evidence/dsse';
 import {
@@ -18,8 +18,9 @@ import {
   manifestDigest,
 } from '@governance/shared/evidence/evidence-package';
 import { uuidv7 } from '@governance/shared/ids';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { calculateJwkThumbprint } from 'jose';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { anchorStore } from '../anchor-store.ts';
 import { logEpochStore } from '../log-epoch-store.ts';
 import { ensureCheckpoint } from '../log-growth.ts';

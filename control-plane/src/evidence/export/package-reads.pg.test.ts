@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
-import { systemScope, type TenantTransaction } from '../../platform/tenant-scope.ts';
+import { systemScope, type TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { packageReads } from './package-reads.ts';
 
 const plane = await testControlPlane();

@@ -1,8 +1,8 @@
 /** Reads the content of a volume, in the tenant's transaction. */
-import { unpackArchive } from '@governance/shared/bundle-archive';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
 import { readSignedMembers } from '../../bundles/bundle-content.ts';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import {
   mayBeUnreadable,
   type PackagedRecord,

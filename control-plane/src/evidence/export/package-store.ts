@@ -1,8 +1,8 @@
 /** Rows of evidence packages, of the transaction's tenant. */
-import { readStored } from '../../platform/damaged-rows.ts';
-import { type Page, rowsOf } from '../../platform/page.ts';
-import { lockInTenant } from '../../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { readStored } from '../../platform/database/damaged-rows.ts';
+import { type Page, rowsOf } from '../../platform/database/page.ts';
+import { lockInTenant } from '../../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { type EvidenceRequest, ExportPlan, type PackageStatus } from './evidence-request.ts';
 
 export interface StoredVolume {

@@ -1,6 +1,6 @@
-import { canonicalize } from '@governance/shared/canonical-json';
-import { RECORD_JSON } from '@governance/shared/ledger-record';
-import { MAX_KEY_LENGTH, parseStrictJson } from '@governance/shared/strict-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { MAX_KEY_LENGTH, parseStrictJson } from '@governance/shared/json/strict-json';
+import { RECORD_JSON } from '@governance/shared/ledger/ledger-record';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mayBeUnreadable } from './packaged-record.ts';

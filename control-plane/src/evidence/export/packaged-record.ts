@@ -1,13 +1,13 @@
 /** A record as a package has it: verbatim, or as what it is where verifiers cannot read it. */
 import { setImmediate } from 'node:timers/promises';
-import { canonicalize } from '@governance/shared/canonical-json';
 import {
   type LargeRecord,
   MAX_SHOWN_BYTES,
   stepsOfLargeRecord,
 } from '@governance/shared/evidence/large-record';
-import { RECORD_JSON } from '@governance/shared/ledger-record';
-import { MAX_KEY_LENGTH } from '@governance/shared/strict-json';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { MAX_KEY_LENGTH } from '@governance/shared/json/strict-json';
+import { RECORD_JSON } from '@governance/shared/ledger/ledger-record';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
 import { readAsVerifiers } from '../../chain/ledger-row.ts';
 

@@ -1,18 +1,19 @@
 /** Decrypted payloads of records, each the one whose digest is in its record. */
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import {
   type PayloadPart,
   PayloadSalt,
   PayloadText,
   payloadDigest,
-} from '@governance/shared/event-payload';
+} from '@governance/shared/evidence/event-payload';
 import { VOLUME_LIMITS } from '@governance/shared/evidence/evidence-package';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { z } from 'zod';
 import { readRecord } from '../../chain/ledger-row.ts';
 import { type DataKeys, decryptUnder } from '../../key-management/data-keys.ts';
 import { PAYLOAD_PURPOSE } from '../../payloads/payload-ingest.ts';
 import { payloadContext } from '../../payloads/payload-store.ts';
-import type { TenantScope, TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantScope, TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { ExportRefused } from './evidence-request.ts';
 import type { PackagedRecord } from './packaged-record.ts';
 

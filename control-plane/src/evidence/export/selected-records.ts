@@ -2,8 +2,9 @@
  * What a filter selects: decisions of agents, or of a workflow session, with all records about
  * them; and if only agents are named, also their alerts and refused calls.
  */
+
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { Prisma } from '../../platform/generated/client.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
 import type { EvidenceRequest } from './evidence-request.ts';
 
 export interface SelectedRecord {

@@ -1,9 +1,9 @@
 /** What no verifier reads of a payload leaves the tenant's packages as they are. */
 import { randomBytes } from 'node:crypto';
-import { payloadDigest } from '@governance/shared/event-payload';
-import { GENESIS_HASH } from '@governance/shared/hash-chain';
+import { payloadDigest } from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
-import { chainRecord } from '@governance/shared/ledger-record';
+import { GENESIS_HASH } from '@governance/shared/ledger/hash-chain';
+import { chainRecord } from '@governance/shared/ledger/ledger-record';
 import { Secret } from '@governance/shared/settings';
 import { expect, it, vi } from 'vitest';
 import { aDecision } from '../../../../tests/support/a-data-plane.ts';
@@ -16,7 +16,7 @@ import { createDataKeys, encryptUnder } from '../../key-management/data-keys.ts'
 import { createKeyProviders } from '../../key-management/key-providers.ts';
 import { PAYLOAD_PURPOSE } from '../../payloads/payload-ingest.ts';
 import { payloadContext, payloadStore } from '../../payloads/payload-store.ts';
-import { createMasterKey } from '../../platform/master-key.ts';
+import { createMasterKey } from '../../platform/keys/master-key.ts';
 import type { PackagedRecord } from './packaged-record.ts';
 import { createPayloadReader } from './payload-lines.ts';
 

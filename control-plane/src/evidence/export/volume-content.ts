@@ -2,15 +2,16 @@
  * The lines of a volume: batches, records with their proofs, payloads, and the causes that
  * decisions refer to.
  */
-import { BatchHeader } from '@governance/shared/audit-batch';
-import { canonicalize } from '@governance/shared/canonical-json';
+
 import {
   EVIDENCE_MEMBERS,
   type EvidenceProofs,
   VOLUME_LIMITS,
 } from '@governance/shared/evidence/evidence-package';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { BatchHeader } from '@governance/shared/ledger/audit-batch';
 import { QUARANTINED } from '../../chain/ledger-columns.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import { createBatchProofs } from './batch-proofs.ts';
 import { findBoundary } from './boundaries.ts';
 import { type Cause, findCauses, mayNameCauses, type NamedCauses, noteCauses } from './causes.ts';

@@ -4,9 +4,9 @@ import {
   listStandingRestores,
   MAX_SHOWN_RESTORES,
 } from '@governance/shared/evidence/log-watch';
-import { readKeyHistory } from '../../platform/key-history.ts';
-import type { ServiceKeys } from '../../platform/keys.ts';
-import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import { systemScope, type TenantDatabase } from '../../platform/database/tenant-scope.ts';
+import { readKeyHistory } from '../../platform/keys/key-history.ts';
+import type { ServiceKeys } from '../../platform/keys/keys.ts';
 import { ensureCheckpoint } from '../log-growth.ts';
 import { logStore } from '../log-store.ts';
 import { whereWhole } from '../log-tree-store.ts';

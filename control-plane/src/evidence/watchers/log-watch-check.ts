@@ -4,7 +4,7 @@
  * machines. Only the service's own signature counts, so a hostile data plane cannot claim anything
  * that this service did not sign. Proven by log-watch.pg.test.ts.
  */
-import type { LogWatchReport } from '@governance/shared/channels';
+import type { LogWatchReport } from '@governance/shared/channel/channels';
 import { parseCheckpoint, readLogOrigin } from '@governance/shared/evidence/checkpoint';
 import type { KeyEntry } from '@governance/shared/evidence/evidence-keys';
 import {
@@ -14,7 +14,7 @@ import {
   type SeenCheckpoint,
 } from '@governance/shared/evidence/log-watch';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
-import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import { systemScope, type TenantDatabase } from '../../platform/database/tenant-scope.ts';
 import { logStore } from '../log-store.ts';
 import { whereWhole } from '../log-tree-store.ts';
 import { watchStore } from './watch-store.ts';

@@ -3,7 +3,7 @@
  */
 
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import type { LogWatchReport } from '@governance/shared/channels';
+import type { LogWatchReport } from '@governance/shared/channel/channels';
 import { signCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { judgeLogView, LogView, type WatchTrust } from '@governance/shared/evidence/log-watch';
 import { beforeEach, describe, expect, it, vi } from 'vitest';

@@ -2,8 +2,8 @@
 import { ContradictionReason, type SeenCheckpoint } from '@governance/shared/evidence/log-watch';
 import { Timestamp } from '@governance/shared/text';
 import { z } from 'zod';
-import type { Page } from '../../platform/page.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { Page } from '../../platform/database/page.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 
 export interface LogWatch extends SeenCheckpoint {
   deploymentId: string;

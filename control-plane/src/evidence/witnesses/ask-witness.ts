@@ -1,6 +1,6 @@
 /** One request to a witness (C2SP tlog-witness), bounded in time and size, without redirects. */
 import { parseTreeSize } from '@governance/shared/evidence/witness-protocol';
-import type { OutboundClient } from '@governance/shared/outbound-client';
+import type { OutboundClient } from '@governance/shared/outbound/outbound-client';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;

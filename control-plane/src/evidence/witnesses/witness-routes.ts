@@ -1,7 +1,7 @@
 import { Timestamp } from '@governance/shared/text';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { TenantDatabase } from '../../platform/tenant-scope.ts';
+import type { TenantDatabase } from '../../platform/database/tenant-scope.ts';
 import { witnessStore } from './witness-store.ts';
 import type { Witness } from './witness-task.ts';
 

@@ -1,7 +1,7 @@
 /** Witnesses' cosignatures of the log, of the transaction's tenant. */
 
 import type { StoredCheckpoint } from '../../chain/signed-place-rows.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 
 export interface WitnessState {
   witness: string;

@@ -3,17 +3,21 @@
  * before it is kept. A witness that holds a larger log than this one is a break: the log was rolled
  * back. Proven by witnesses.pg.test.ts.
  */
-import { DAY_MS, HOUR_MS } from '@governance/shared/durations';
+
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import type { WitnessKey } from '@governance/shared/evidence/trust-anchor';
 import { findCosignature, writeAddCheckpoint } from '@governance/shared/evidence/witness-protocol';
-import { describeOutboundFailure, type OutboundClient } from '@governance/shared/outbound-client';
+import {
+  describeOutboundFailure,
+  type OutboundClient,
+} from '@governance/shared/outbound/outbound-client';
+import { DAY_MS, HOUR_MS } from '@governance/shared/time/durations';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainBreakRecorder } from '../../chain/chain-breaks.ts';
 import type { StoredCheckpoint } from '../../chain/signed-place-rows.ts';
-import { forEachTenant } from '../../platform/each-tenant.ts';
-import type { LeaderTask } from '../../platform/leader.ts';
-import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import { forEachTenant } from '../../platform/database/each-tenant.ts';
+import { systemScope, type TenantDatabase } from '../../platform/database/tenant-scope.ts';
+import type { LeaderTask } from '../../platform/replicas/leader.ts';
 import { logStore } from '../log-store.ts';
 import { MAX_LOG_BREAKS } from '../watchers/log-watch-check.ts';
 import { watchStore } from '../watchers/watch-store.ts';

@@ -4,7 +4,7 @@ import {
   parseCheckpoint,
   parseSignature,
 } from '@governance/shared/evidence/checkpoint';
-import { createOutboundClient } from '@governance/shared/outbound-client';
+import { createOutboundClient } from '@governance/shared/outbound/outbound-client';
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aWitness } from '../../../../tests/support/a-witness.ts';

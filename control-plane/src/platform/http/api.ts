@@ -1,10 +1,10 @@
 /** Sets up what all routes share: strict bodies, schemas, guards, one form of error. */
 import helmet from '@fastify/helmet';
-import { createErrorHandler } from '@governance/shared/http-errors';
-import { readStrictRequests } from '@governance/shared/http-requests';
+import { createErrorHandler } from '@governance/shared/http/http-errors';
+import { readStrictRequests } from '@governance/shared/http/http-requests';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { namingSerializer } from '../damaged-rows.ts';
-import { isDatabaseAway } from '../database.ts';
+import { namingSerializer } from '../database/damaged-rows.ts';
+import { isDatabaseAway } from '../database/database.ts';
 import { registerOpenApi } from './openapi.ts';
 import { findHolder, type Guards, guardRoutes, type RouteEntry } from './route-table.ts';
 

@@ -1,13 +1,14 @@
 /** The guards: each authenticates the caller by a header, or throws. */
-import { equalSecrets } from '@governance/shared/equal-secrets';
+
 import { AppError } from '@governance/shared/errors';
-import { bearerToken } from '@governance/shared/http-requests';
+import { bearerToken } from '@governance/shared/http/http-requests';
 import { isUuid } from '@governance/shared/ids';
+import { equalSecrets } from '@governance/shared/keys/equal-secrets';
 import type { FastifyRequest } from 'fastify';
 import type { AdminRole } from '../admin-role.ts';
-import type { DataPlaneTokenOwner, Lookups } from '../lookups.ts';
+import type { DataPlaneTokenOwner, Lookups } from '../database/lookups.ts';
+import type { Actor, TenantDatabase } from '../database/tenant-scope.ts';
 import { hashSecret } from '../random-secret.ts';
-import type { Actor, TenantDatabase } from '../tenant-scope.ts';
 import { requireUse } from './role-table.ts';
 import { type Guards, setCaller } from './route-table.ts';
 

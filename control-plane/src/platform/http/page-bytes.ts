@@ -1,5 +1,5 @@
+import type { TenantTransaction } from '../database/tenant-scope.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { TenantTransaction } from '../tenant-scope.ts';
 import { pageTooLarge } from './schemas.ts';
 
 /** A page is one answer, and in memory as a whole; that of events has the same limit. */

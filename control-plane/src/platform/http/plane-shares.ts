@@ -7,7 +7,7 @@
  * administrator can do. Proven by plane-shares.test.ts.
  */
 
-import { isWithin } from '@governance/shared/durations';
+import { isWithin } from '@governance/shared/time/durations';
 import { LRUCache } from 'lru-cache';
 import { createShares } from '../shares.ts';
 import type { DataPlaneIdentity } from './route-table.ts';

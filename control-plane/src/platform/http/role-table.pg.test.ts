@@ -3,8 +3,8 @@
  * its own: a route that declares more than it should is found.
  */
 import { readFileSync } from 'node:fs';
-import { assetPath } from '@governance/shared/assets';
 import { uuidv7 } from '@governance/shared/ids';
+import { assetPath } from '@governance/shared/process/assets';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { ENDLESS_ROUTE, productRoutes } from '../../../../tests/support/route-paths.ts';

@@ -5,7 +5,7 @@
  */
 import { AppError } from '@governance/shared/errors';
 import type { AdminRole } from '../admin-role.ts';
-import type { Actor } from '../tenant-scope.ts';
+import type { Actor } from '../database/tenant-scope.ts';
 
 /**
  * - `manage`: changes something, or shows what calls said (payloads)

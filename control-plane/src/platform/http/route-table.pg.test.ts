@@ -3,10 +3,10 @@
  * role, another tenant}, made from the route table: a route that is added is attacked here too.
  */
 import { createHash } from 'node:crypto';
-import { encodeBatch, NDJSON } from '@governance/shared/channel-routes';
-import { DAY_MS } from '@governance/shared/durations';
-import { FEED_START } from '@governance/shared/feed-chain';
+import { encodeBatch, NDJSON } from '@governance/shared/channel/channel-routes';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import { uuidv7 } from '@governance/shared/ids';
+import { DAY_MS } from '@governance/shared/time/durations';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, it } from 'vitest';
 import {

@@ -3,9 +3,9 @@
  * starting. The guard runs before the body is read, so that a refused caller learns nothing else.
  * route-table.pg.test.ts attacks every entry.
  */
-import type { BodyHolder } from '@governance/shared/body-turns';
+import type { BodyHolder } from '@governance/shared/http/body-turns';
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
-import type { Actor, TenantScope } from '../tenant-scope.ts';
+import type { Actor, TenantScope } from '../database/tenant-scope.ts';
 import type { RouteUse } from './role-table.ts';
 
 /**

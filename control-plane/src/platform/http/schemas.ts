@@ -1,10 +1,10 @@
 /** Parts that the schemas of all routes share. */
 import { AppError } from '@governance/shared/errors';
-import { FIRST_MS, LAST_MS } from '@governance/shared/iso-time';
 import { Text, VisibleText } from '@governance/shared/text';
+import { FIRST_MS, LAST_MS } from '@governance/shared/time/iso-time';
 import { z } from 'zod';
 
-export { ErrorBody } from '@governance/shared/http-errors';
+export { ErrorBody } from '@governance/shared/http/http-errors';
 
 /** Something of a name must be seen. */
 const SEEN = /[^\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\s]/u;

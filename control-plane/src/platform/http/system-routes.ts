@@ -1,8 +1,8 @@
 /** Health, readiness and metrics, for operators and their monitoring. */
 
 import { AppError } from '@governance/shared/errors';
-import { inTime } from '@governance/shared/in-time';
-import { withoutTenants } from '@governance/shared/metrics-text';
+import { withoutTenants } from '@governance/shared/http/metrics-text';
+import { inTime } from '@governance/shared/time/in-time';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { Registry } from 'prom-client';
 import { z } from 'zod';

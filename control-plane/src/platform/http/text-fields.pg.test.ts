@@ -4,8 +4,8 @@
  * record that stops a queue. Members of a heartbeat that a newer version may write otherwise are not
  * refused for it, and not taken either.
  */
-import { NDJSON } from '@governance/shared/channel-routes';
-import { Heartbeat } from '@governance/shared/channels';
+import { NDJSON } from '@governance/shared/channel/channel-routes';
+import { Heartbeat } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it } from 'vitest';
 import {

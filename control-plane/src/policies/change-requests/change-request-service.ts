@@ -6,13 +6,13 @@
 import { AppError } from '@governance/shared/errors';
 import { uuidv7 } from '@governance/shared/ids';
 import { requireOtherHand } from '../../administrators/require-other-hand.ts';
-import { damagedRow } from '../../platform/damaged-rows.ts';
-import type { Page } from '../../platform/page.ts';
+import { damagedRow } from '../../platform/database/damaged-rows.ts';
+import type { Page } from '../../platform/database/page.ts';
 import type {
   TenantDatabase,
   TenantScope,
   TenantTransaction,
-} from '../../platform/tenant-scope.ts';
+} from '../../platform/database/tenant-scope.ts';
 import type { PolicyService } from '../policy-service.ts';
 import { policyStore } from '../policy-store.ts';
 import {

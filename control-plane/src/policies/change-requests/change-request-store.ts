@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { readStored } from '../../platform/damaged-rows.ts';
-import { type Page, rowsOf } from '../../platform/page.ts';
-import { lockInTenant } from '../../platform/tenant-lock.ts';
-import type { TenantTransaction } from '../../platform/tenant-scope.ts';
+import { readStored } from '../../platform/database/damaged-rows.ts';
+import { type Page, rowsOf } from '../../platform/database/page.ts';
+import { lockInTenant } from '../../platform/database/tenant-lock.ts';
+import type { TenantTransaction } from '../../platform/database/tenant-scope.ts';
 import type { PolicyStatus } from '../policy.ts';
 import {
   type ChangeRequest,

@@ -4,8 +4,8 @@
  * unchanged.
  */
 import { hash } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
 import { AppError } from '@governance/shared/errors';
+import { canonicalize } from '@governance/shared/json/canonical-json';
 import { z } from 'zod';
 import type { Policy } from '../policy.ts';
 import {

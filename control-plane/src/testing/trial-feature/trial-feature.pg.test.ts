@@ -3,14 +3,14 @@
  * plane that knows nothing else of it.
  */
 
-import { unpackArchive } from '@governance/shared/bundle-archive';
-import { encodeBatch, FeedPageBody, NDJSON } from '@governance/shared/channel-routes';
-import { FEED_START } from '@governance/shared/feed-chain';
+import { unpackArchive } from '@governance/shared/bundle/bundle-archive';
+import { encodeBatch, FeedPageBody, NDJSON } from '@governance/shared/channel/channel-routes';
+import { FEED_START } from '@governance/shared/channel/feed-chain';
 import { expect, it, vi } from 'vitest';
 import { aDecision, createWriter } from '../../../../tests/support/a-data-plane.ts';
 import { aRegistration } from '../../../../tests/support/a-registration.ts';
 import { testControlPlane } from '../../../../tests/support/test-control-plane.ts';
-import { systemScope } from '../../platform/tenant-scope.ts';
+import { systemScope } from '../../platform/database/tenant-scope.ts';
 import { TRIAL_FACT, TRIAL_TABLE, trialFeature } from './trial-feature.ts';
 
 const { call, controlPlane, test, superAdminToken } = await testControlPlane({

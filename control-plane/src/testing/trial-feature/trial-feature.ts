@@ -2,14 +2,14 @@
  * The smallest feature that has every part: it counts the calls of each tool. It is listed only in
  * trial-feature.pg.test.ts; nothing else knows it.
  */
-import type { NewFact } from '@governance/shared/facts';
+import type { NewFact } from '@governance/shared/channel/facts';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { forEachTenant } from '../../platform/each-tenant.ts';
+import { forEachTenant } from '../../platform/database/each-tenant.ts';
+import { systemScope, type TenantDatabase } from '../../platform/database/tenant-scope.ts';
 import type { Feature, Projection } from '../../platform/feature.ts';
 import { listOf } from '../../platform/http/schemas.ts';
-import type { LeaderTask } from '../../platform/leader.ts';
-import { systemScope, type TenantDatabase } from '../../platform/tenant-scope.ts';
+import type { LeaderTask } from '../../platform/replicas/leader.ts';
 
 /** What a migration would create. */
 export const TRIAL_TABLE = `

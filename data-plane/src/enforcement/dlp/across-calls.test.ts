@@ -3,7 +3,7 @@ import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Alert } from '../../alerts/alert.ts';
-import type { Caller } from '../calls.ts';
+import type { Caller } from '../call/calls.ts';
 import { createAcrossCalls, type Sent } from './across-calls.ts';
 
 const MINUTE = 60_000;

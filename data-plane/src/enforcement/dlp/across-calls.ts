@@ -9,7 +9,7 @@ import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
-import type { Caller } from '../calls.ts';
+import type { Caller } from '../call/calls.ts';
 import { AgentTrail, type Joined, type Pieces, piecesOf, tokenOf } from './agent-trail.ts';
 import { patternsOf } from './dlp-findings.ts';
 

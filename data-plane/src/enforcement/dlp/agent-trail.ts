@@ -2,7 +2,7 @@
  * What DLP remembers of an agent's recent calls, to examine several calls together. Bounded, and
  * only in memory.
  */
-import { isWithin } from '@governance/shared/durations';
+import { isWithin } from '@governance/shared/time/durations';
 
 /** Arguments of tools whose pieces are remembered. */
 const MAX_CHAINS = 8;

@@ -1,6 +1,6 @@
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import { uuidv7 } from '@governance/shared/ids';
-import type { ToolPinReport } from '@governance/shared/tool-pins';
+import type { ToolPinReport } from '@governance/shared/mcp/tool-pins';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
 import { expect, it } from 'vitest';
 import type { Alert } from '../../alerts/alert.ts';
 import { createCoverDifference } from './cover-difference.ts';

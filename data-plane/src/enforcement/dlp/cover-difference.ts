@@ -3,12 +3,12 @@
  * no agent is shown need not stand there. Only critical findings: people are to see the rest as the
  * server wrote it. It is done to what is told alone, since a server may change thousands of tools.
  */
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
-import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/tool-pins';
+import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/mcp/tool-pins';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { PinReports } from '../../contracts.ts';
-import { REDACTED } from '../cover-texts.ts';
+import { REDACTED } from '../call/cover-texts.ts';
 import { DEFAULT_DLP, dlpOf } from './dlp-scanners.ts';
 
 export function createCoverDifference(findSettings: (tenantId: string) => BundleSettings | null) {

@@ -2,7 +2,7 @@
  * What agents and records are told of findings: the names of the patterns, and the action taken.
  */
 import type { DlpFinding } from '@governance/shared/detect/findings';
-import type { OutboundAction } from '@governance/shared/dlp-settings';
+import type { OutboundAction } from '@governance/shared/settings/dlp-settings';
 
 /** The names of the matching patterns, without duplicates, in the order of the findings. */
 export function patternsOf(findings: readonly DlpFinding[]): string[] {

@@ -1,4 +1,4 @@
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
 import { expect, it } from 'vitest';
 import { prepareDlp } from './dlp-scanners.ts';
 

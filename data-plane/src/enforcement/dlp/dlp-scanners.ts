@@ -5,16 +5,16 @@ import type { BuiltinOverride, DlpScanner } from '@governance/shared/detect/dlp/
 import { createDlpScanner } from '@governance/shared/detect/dlp/scanner';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
+import type { Severity } from '@governance/shared/ledger/ledger-record';
 import {
   actionFor,
   DEFAULT_DLP_SETTINGS,
   type DlpSettings,
   type DlpSeverity,
-} from '@governance/shared/dlp-settings';
-import type { Severity } from '@governance/shared/ledger-record';
+} from '@governance/shared/settings/dlp-settings';
 import { LRUCache } from 'lru-cache';
-import { type Marks, marksOfPatterns, NO_MARKS, withEscapedForms } from '../cover-texts.ts';
-import { perSettings } from '../per-settings.ts';
+import { type Marks, marksOfPatterns, NO_MARKS, withEscapedForms } from '../call/cover-texts.ts';
+import { perSettings } from '../permission/per-settings.ts';
 
 export type PreparedDlp = ReturnType<typeof prepareDlp>;
 

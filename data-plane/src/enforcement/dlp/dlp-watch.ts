@@ -2,7 +2,7 @@
 import { BUILTIN_PATTERNS } from '@governance/shared/detect/dlp/builtin-patterns';
 import type { DlpFinding } from '@governance/shared/detect/findings';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
-import type { Caller, ClassifiedCall } from '../calls.ts';
+import type { Caller, ClassifiedCall } from '../call/calls.ts';
 import { createAcrossCalls } from './across-calls.ts';
 
 export type DlpDirection = 'outbound' | 'result';

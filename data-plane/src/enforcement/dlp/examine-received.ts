@@ -5,9 +5,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { DlpFinding } from '@governance/shared/detect/findings';
-import { actionFor } from '@governance/shared/dlp-settings';
+import { actionFor } from '@governance/shared/settings/dlp-settings';
 import { isObject } from '../../upstream/message.ts';
-import { textsOf } from '../received-message.ts';
+import { textsOf } from '../call/received-message.ts';
 import type { PreparedDlp } from './dlp-scanners.ts';
 import { redact } from './redaction.ts';
 

@@ -1,6 +1,6 @@
 /** Lesser findings, which anybody can plant, hide no graver one: not from a call, not in a result. */
-import type { DlpSettings } from '@governance/shared/dlp-settings';
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import type { DlpSettings } from '@governance/shared/settings/dlp-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prepareDlp } from './dlp-scanners.ts';

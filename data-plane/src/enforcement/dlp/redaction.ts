@@ -1,9 +1,9 @@
 /** Removes sensitive data from a server's message: in all places, or the message is blocked. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import type { DlpScanner, Redaction } from '@governance/shared/detect/dlp/scan-contract';
-import { pointerStep } from '@governance/shared/json-pointer';
+import { pointerStep } from '@governance/shared/json/json-pointer';
 import { isObject } from '../../upstream/message.ts';
-import { coverText, type Marks, marksOfPatterns } from '../cover-texts.ts';
+import { coverText, type Marks, marksOfPatterns } from '../call/cover-texts.ts';
 import { fitsSchema } from './fits-schema.ts';
 
 /**

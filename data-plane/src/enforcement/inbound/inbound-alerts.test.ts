@@ -1,7 +1,7 @@
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import { expect, it } from 'vitest';
 import type { Alert } from '../../alerts/alert.ts';
-import type { ReceivedMessage } from '../received-message.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
 import { createInboundAlerts } from './inbound-alerts.ts';
 
 const finding = (over: Partial<InboundFinding> = {}): InboundFinding => ({

@@ -6,12 +6,12 @@
 
 import { hash } from 'node:crypto';
 import type { InboundFinding } from '@governance/shared/detect/findings';
-import { isWithin, MINUTE_MS } from '@governance/shared/durations';
+import { isWithin, MINUTE_MS } from '@governance/shared/time/durations';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
-import { shownName } from '../call-kinds.ts';
-import type { ReceivedMessage } from '../received-message.ts';
-import { worstOf } from '../severities.ts';
+import { shownName } from '../call/call-kinds.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
+import { worstOf } from '../call/severities.ts';
 
 /** Alerts of one tenant per minute. */
 const MAX_ALERTS = 60;

@@ -1,7 +1,7 @@
 /** The items of a list, each with its server. */
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import { isObject } from '../../upstream/message.ts';
-import type { ReceivedMessage } from '../received-message.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
 
 /** The name of an item, or else its URI; empty where it has none. */
 export function nameOfItem(item: unknown): string {

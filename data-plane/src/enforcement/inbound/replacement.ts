@@ -5,10 +5,10 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { errorAnswer } from '../../upstream/upstream.ts';
-import { isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
-import type { JudgedCall } from '../calls.ts';
-import type { ReceivedMessage, ReceivedPart } from '../received-message.ts';
-import { resultOf } from '../refusals.ts';
+import { isTaskMethod, TOOL_CALL } from '../call/call-kinds.ts';
+import type { JudgedCall } from '../call/calls.ts';
+import type { ReceivedMessage, ReceivedPart } from '../call/received-message.ts';
+import { resultOf } from '../record/refusals.ts';
 
 /** Why something is replaced: the classes of the findings, or a blocked source. */
 export type Why = { readonly classes: readonly string[] } | 'blocked-source';

@@ -3,7 +3,7 @@
  * might take for a URI counts: also within a text, in a member's name, and in invalid forms that
  * parsers repair.
  */
-import type { Ask } from '../calls.ts';
+import type { Ask } from '../call/calls.ts';
 import { bareHosts, unescapedForms } from './further-readings.ts';
 
 /** Limits of the search. Beyond them, `isWhole` is false. */

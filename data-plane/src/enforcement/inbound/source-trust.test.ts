@@ -1,7 +1,10 @@
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import { Glob } from '@governance/shared/glob';
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_INBOUND_ACTIONS, type SourceRule } from '@governance/shared/inbound-settings';
+import {
+  DEFAULT_INBOUND_ACTIONS,
+  type SourceRule,
+} from '@governance/shared/settings/inbound-settings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NOTHING_FURTHER, requestedUris } from './requested-uris.ts';

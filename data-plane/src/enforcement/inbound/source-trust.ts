@@ -5,10 +5,10 @@
  * A call with more URIs than are examined is untrusted if rules restrict URIs. Proven by
  * source-trust.test.ts.
  */
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import type { Effort } from '@governance/shared/glob';
-import type { SourceRule, SourceRuleType } from '@governance/shared/inbound-settings';
-import { perSettings } from '../per-settings.ts';
+import type { SourceRule, SourceRuleType } from '@governance/shared/settings/inbound-settings';
+import { perSettings } from '../permission/per-settings.ts';
 import type { FurtherUris, RequestedUris } from './requested-uris.ts';
 import {
   canonicalPattern,

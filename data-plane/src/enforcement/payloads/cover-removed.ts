@@ -2,7 +2,7 @@
  * Covers the texts of removed members where they stand again: in texts, as JSON writes them there,
  * in names of members and in numbers. Proven by cover-removed.test.ts.
  */
-import { MAX_PAYLOAD_BYTES } from '@governance/shared/event-payload';
+import { MAX_PAYLOAD_BYTES } from '@governance/shared/evidence/event-payload';
 import {
   coverText,
   type Marks,
@@ -10,8 +10,8 @@ import {
   marksOf,
   REDACTED,
   withEscapedForms,
-} from '../cover-texts.ts';
-import type { Identified } from '../kept-payload.ts';
+} from '../call/cover-texts.ts';
+import type { Identified } from '../record/kept-payload.ts';
 
 /** Each text is searched for in all of the value: texts times UTF-16 units, at most. */
 const MAX_WORK = 200 * MAX_PAYLOAD_BYTES;

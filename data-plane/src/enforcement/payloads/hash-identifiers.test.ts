@@ -1,8 +1,8 @@
-import { createIdentifierHash } from '@governance/shared/identifier-hash';
 import { uuidv7 } from '@governance/shared/ids';
+import { createIdentifierHash } from '@governance/shared/keys/identifier-hash';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Identified } from '../kept-payload.ts';
+import type { Identified } from '../record/kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
 import { hashIdentifiers } from './hash-identifiers.ts';
 

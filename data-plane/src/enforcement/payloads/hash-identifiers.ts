@@ -3,10 +3,10 @@
  * them, e-mail addresses anywhere, and requesters and the agent's id in any text. Proven by
  * hash-identifiers.test.ts.
  */
-import type { IdentifierHash } from '@governance/shared/identifier-hash';
+import type { IdentifierHash } from '@governance/shared/keys/identifier-hash';
 import { isObject } from '../../upstream/message.ts';
-import { MIN_COVERED, REDACTED } from '../cover-texts.ts';
-import type { Identified } from '../kept-payload.ts';
+import { MIN_COVERED, REDACTED } from '../call/cover-texts.ts';
+import type { Identified } from '../record/kept-payload.ts';
 import { findAddresses } from './e-mail-addresses.ts';
 import { MAX_DEPTH } from './redact-fields.ts';
 

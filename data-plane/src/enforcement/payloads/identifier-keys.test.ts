@@ -1,5 +1,8 @@
-import { createIdentifierHash, type SealedIdentifierKey } from '@governance/shared/identifier-hash';
 import { uuidv7 } from '@governance/shared/ids';
+import {
+  createIdentifierHash,
+  type SealedIdentifierKey,
+} from '@governance/shared/keys/identifier-hash';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { createIdentifierKeys } from './identifier-keys.ts';
 

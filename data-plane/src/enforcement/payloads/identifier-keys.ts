@@ -7,11 +7,11 @@ import {
   createIdentifierHash,
   type IdentifierHash,
   SealedIdentifierKey,
-} from '@governance/shared/identifier-hash';
+} from '@governance/shared/keys/identifier-hash';
 import { LRUCache } from 'lru-cache';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
-import { REDACTED } from '../cover-texts.ts';
-import type { IdentifierKey } from '../kept-payload.ts';
+import { REDACTED } from '../call/cover-texts.ts';
+import type { IdentifierKey } from '../record/kept-payload.ts';
 
 export type IdentifierKeys = ReturnType<typeof createIdentifierKeys>;
 

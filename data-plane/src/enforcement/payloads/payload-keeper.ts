@@ -6,18 +6,18 @@
  * payload-keeper.test.ts.
  */
 import { randomBytes } from 'node:crypto';
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import {
   MAX_PAYLOAD_BYTES,
   type PayloadPart,
   payloadDigest,
-} from '@governance/shared/event-payload';
+} from '@governance/shared/evidence/event-payload';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { PayloadSpool } from '../../payloads/payload-spool.ts';
 import type { FairBytes } from '../../upstream/shares/fair-bytes.ts';
-import { requestersOf } from '../audit.ts';
-import { isList } from '../call-kinds.ts';
-import type { AgentCall, ScannedCall } from '../calls.ts';
+import { isList } from '../call/call-kinds.ts';
+import type { AgentCall, ScannedCall } from '../call/calls.ts';
+import { requestersOf } from '../record/audit.ts';
 import type {
   Identified,
   Keeping,
@@ -28,7 +28,7 @@ import type {
   NotKept,
   PayloadKeeper,
   Protection,
-} from '../kept-payload.ts';
+} from '../record/kept-payload.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 

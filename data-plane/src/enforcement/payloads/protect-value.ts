@@ -4,9 +4,9 @@
  */
 import type { DlpScanner } from '@governance/shared/detect/dlp/scan-contract';
 import { isObject } from '../../upstream/message.ts';
-import { CONTENT_MEMBERS } from '../content-members.ts';
+import { CONTENT_MEMBERS } from '../call/content-members.ts';
 import { takeOut } from '../dlp/redaction.ts';
-import type { Identified, Protect, ProtectionRules } from '../kept-payload.ts';
+import type { Identified, Protect, ProtectionRules } from '../record/kept-payload.ts';
 import { coverRemoved } from './cover-removed.ts';
 import { hashIdentifiers } from './hash-identifiers.ts';
 import { redactFields } from './redact-fields.ts';

@@ -1,12 +1,12 @@
-import type { BundleSettings } from '@governance/shared/bundle-format';
-import type { DataProtectionSettings } from '@governance/shared/data-protection-settings';
-import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
-import { createIdentifierHash } from '@governance/shared/identifier-hash';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import { uuidv7 } from '@governance/shared/ids';
+import { createIdentifierHash } from '@governance/shared/keys/identifier-hash';
+import type { DataProtectionSettings } from '@governance/shared/settings/data-protection-settings';
+import { DELEGATOR_LACKS } from '@governance/shared/tokens/delegation-scope';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import type { Caller } from '../calls.ts';
-import { marksOf } from '../cover-texts.ts';
+import type { Caller } from '../call/calls.ts';
+import { marksOf } from '../call/cover-texts.ts';
 import { createLargeValues } from '../scan-thread/large-values.ts';
 import { createScanThreads } from '../scan-thread/scan-threads.ts';
 import { createProtectMembers } from './protected-members.ts';

@@ -3,13 +3,17 @@
  * the target comes from the arguments, and a policy may quote arguments in its reason. Proven by
  * protected-members.test.ts.
  */
-import type { BundleSettings } from '@governance/shared/bundle-format';
-import { DELEGATOR_LACKS } from '@governance/shared/delegation-scope';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
+import { DELEGATOR_LACKS } from '@governance/shared/tokens/delegation-scope';
 import { isObject } from '../../upstream/message.ts';
-import type { Ask, Caller } from '../calls.ts';
-import { CONTENT_MEMBERS, type ContentMembers, type ProtectedMembers } from '../content-members.ts';
-import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../cover-texts.ts';
-import type { Identified, LargeValues, Protection } from '../kept-payload.ts';
+import type { Ask, Caller } from '../call/calls.ts';
+import {
+  CONTENT_MEMBERS,
+  type ContentMembers,
+  type ProtectedMembers,
+} from '../call/content-members.ts';
+import { coverMatched, type Marks, NO_MARKS, REDACTED } from '../call/cover-texts.ts';
+import type { Identified, LargeValues, Protection } from '../record/kept-payload.ts';
 import type { IdentifierKeys } from './identifier-keys.ts';
 import { protectionOf } from './protection.ts';
 

@@ -1,7 +1,7 @@
 /** A tenant's data protection, prepared once for each bundle. */
 import { dlpOf } from '../dlp/dlp-scanners.ts';
-import type { Keeping, Protection } from '../kept-payload.ts';
-import { perSettings } from '../per-settings.ts';
+import { perSettings } from '../permission/per-settings.ts';
+import type { Keeping, Protection } from '../record/kept-payload.ts';
 import { createProtect } from './protect-value.ts';
 
 export interface TenantProtection {

@@ -3,7 +3,7 @@
  * that seems to name such a member, but is no valid JSON, is removed as a whole.
  */
 
-import { REDACTED } from '../cover-texts.ts';
+import { REDACTED } from '../call/cover-texts.ts';
 
 /** Deeper values are removed: no message of the gateway has as many levels. */
 export const MAX_DEPTH = 200;

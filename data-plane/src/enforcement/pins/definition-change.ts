@@ -1,7 +1,7 @@
 /** A change of a tool's definition, and the alert about it. */
-import type { ToolDifference } from '@governance/shared/tool-pins';
+import type { ToolDifference } from '@governance/shared/mcp/tool-pins';
 import type { Alert } from '../../alerts/alert.ts';
-import type { ToolPlace } from '../tool-definitions.ts';
+import type { ToolPlace } from '../tools/tool-definitions.ts';
 import type { PinRow } from './pin-file.ts';
 import { differenceOfPin } from './pin-reports.ts';
 import type { ToolAlert } from './tool-alerts.ts';

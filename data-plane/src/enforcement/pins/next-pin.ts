@@ -2,8 +2,8 @@
  * Derives the next row of a tool's pin from the definition that its server lists now. Proven by
  * pinned-tools.test.ts.
  */
-import { DAY_MS } from '@governance/shared/durations';
-import { isoTime } from '@governance/shared/iso-time';
+import { DAY_MS } from '@governance/shared/time/durations';
+import { isoTime } from '@governance/shared/time/iso-time';
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 import type { PinRow } from './pin-file.ts';
 import { definitionOf, textsOfDefinition } from './tool-definition.ts';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type Database from 'better-sqlite3';
 import { openPrepared } from '../../storage/durable-database.ts';
 import { prepareTables } from '../../storage/file-version.ts';
-import type { ToolPlace } from '../tool-definitions.ts';
+import type { ToolPlace } from '../tools/tool-definitions.ts';
 
 /** The stored row of a tool. Times are ISO 8601, flags 0 or 1. */
 export interface PinRow {

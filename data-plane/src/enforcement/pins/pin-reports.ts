@@ -2,8 +2,9 @@
  * Reports pins to the control plane in heartbeats: all of them after a start and once a day, and
  * changes in between. Reports of a heartbeat that did not arrive are sent again.
  */
-import { isoTime } from '@governance/shared/iso-time';
-import { MAX_PIN_REPORTS, SeenAt, ToolPinReport } from '@governance/shared/tool-pins';
+
+import { MAX_PIN_REPORTS, SeenAt, ToolPinReport } from '@governance/shared/mcp/tool-pins';
+import { isoTime } from '@governance/shared/time/iso-time';
 import { z } from 'zod';
 import type { PinReports } from '../../contracts.ts';
 import type { NumberedPin, PinFile } from './pin-file.ts';

@@ -3,9 +3,10 @@
  * nor other alerts: ten of one severity an hour, and the further tools together. Proven by
  * tool-alerts.test.ts.
  */
-import { HOUR_MS } from '@governance/shared/durations';
+
 import { uuidv7 } from '@governance/shared/ids';
-import type { Severity } from '@governance/shared/ledger-record';
+import type { Severity } from '@governance/shared/ledger/ledger-record';
+import { HOUR_MS } from '@governance/shared/time/durations';
 import { LRUCache } from 'lru-cache';
 import type { Alert } from '../../alerts/alert.ts';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';

@@ -3,8 +3,8 @@
  * a definition have a digest, since a member without one could change unnoticed.
  */
 import { hash } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
-import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/tool-pins';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import { MAX_DIFFERENCE, type ToolDifference } from '@governance/shared/mcp/tool-pins';
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 
 /** The compared members, with their names in MCP. */

@@ -1,7 +1,7 @@
 /** Scans for sensitive data: small values at once, large values on another thread. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
-import type { Caller } from '../calls.ts';
+import type { Caller } from '../call/calls.ts';
 import type { PreparedDlp, SentScan } from '../dlp/dlp-scanners.ts';
 import {
   examineReceived,

@@ -2,7 +2,7 @@
  * Protects what is kept of large calls on the scan threads, in the turns of their agents: removing
  * texts takes as long as a scan. Proven by kept-on-threads.test.ts.
  */
-import type { LargeValue, LargeValues, Protection } from '../kept-payload.ts';
+import type { LargeValue, LargeValues, Protection } from '../record/kept-payload.ts';
 import { isLarge, LARGE, runScan } from './dlp-scans.ts';
 import type { ScanThreads } from './scan-threads.ts';
 

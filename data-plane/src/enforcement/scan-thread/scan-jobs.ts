@@ -1,18 +1,18 @@
 /** Jobs for scan threads. Settings and values are sent as JSON, since text is copied fast. */
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
-import { DlpSettings } from '@governance/shared/dlp-settings';
-import { createIdentifierHash } from '@governance/shared/identifier-hash';
+import { createIdentifierHash } from '@governance/shared/keys/identifier-hash';
+import { DlpSettings } from '@governance/shared/settings/dlp-settings';
 import { LRUCache } from 'lru-cache';
-import { REDACTED } from '../cover-texts.ts';
+import { REDACTED } from '../call/cover-texts.ts';
 import { type PreparedDlp, prepareDlp, type SentScan } from '../dlp/dlp-scanners.ts';
 import {
   examineReceived,
   type ReceivedReport,
   type ReceivedText,
 } from '../dlp/examine-received.ts';
-import type { Identified, IdentifierKey, ProtectionRules } from '../kept-payload.ts';
 import { createProtect, membersAlone } from '../payloads/protect-value.ts';
+import type { Identified, IdentifierKey, ProtectionRules } from '../record/kept-payload.ts';
 
 export type ScanJob =
   | { readonly kind: 'sent'; readonly settings: string; readonly value: string }

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 import { createScanThreads, type ScanThreads } from './scan-threads.ts';

@@ -5,8 +5,8 @@
  * caller blocks the text.
  */
 import type { Worker } from 'node:worker_threads';
+import { spawnWorker } from '@governance/shared/process/spawn-worker';
 import { createRests } from '@governance/shared/rests';
-import { spawnWorker } from '@governance/shared/spawn-worker';
 import { FairQueue, type Place } from './fair-queue.ts';
 import type { ScanAnswer, ScanJob } from './scan-jobs.ts';
 

@@ -1,5 +1,5 @@
-import type { AgentCall, Continue, Deny } from '../calls.ts';
-import { proceed } from '../pipeline-builder.ts';
+import type { AgentCall, Continue, Deny } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
 
 export interface ArgumentsDeps {
   argumentLimits: {

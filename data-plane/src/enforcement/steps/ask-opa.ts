@@ -7,8 +7,8 @@ import type { PolicyOutcome } from '@governance/policies/contract';
 import type { ActiveRules, ReplicaAgent, RulesProvider } from '../../contracts.ts';
 import type { OpaFailure } from '../../opa-server/opa-answer.ts';
 import type { OpaServers } from '../../opa-server/opa-servers.ts';
-import type { ClassifiedCall, Deny } from '../calls.ts';
-import { type EligibilityDeps, findAgentNow } from '../eligibility.ts';
+import type { ClassifiedCall, Deny } from '../call/calls.ts';
+import { type EligibilityDeps, findAgentNow } from '../permission/eligibility.ts';
 
 /** Why OPA's answer does not count; each is a denial. */
 export type OpaDenial =

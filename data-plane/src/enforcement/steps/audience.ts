@@ -1,12 +1,17 @@
-import { coversCall } from '@governance/shared/permission';
+import { coversCall } from '@governance/shared/tokens/permission';
 import type { Replica, RulesProvider } from '../../contracts.ts';
 import type { UpstreamNotification } from '../../upstream/upstream.ts';
-import { nameOfMethod } from '../call-kinds.ts';
-import type { Caller, Continue, Deny } from '../calls.ts';
-import { denied } from '../eligibility.ts';
-import { isListVisible, isServerVisible, permissionsFor, serversOf } from '../permits.ts';
-import { proceed } from '../pipeline-builder.ts';
-import type { ReceivedMessage } from '../received-message.ts';
+import { nameOfMethod } from '../call/call-kinds.ts';
+import type { Caller, Continue, Deny } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
+import { denied } from '../permission/eligibility.ts';
+import {
+  isListVisible,
+  isServerVisible,
+  permissionsFor,
+  serversOf,
+} from '../permission/permits.ts';
 
 export interface AudienceDeps {
   replica: Pick<Replica, 'findAgent'>;

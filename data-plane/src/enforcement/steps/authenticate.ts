@@ -1,20 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { AskForNews, FindDenial, Replica, ReplicaClient } from '../../contracts.ts';
-import {
-  type AgentTokenVerifier,
-  type ClaimedAgent,
-  findClaims,
-  type VerifiedToken,
-} from '../agent-token.ts';
-import type { AgentCall, Caller, Credential, Deny, RawCall, StepResult } from '../calls.ts';
+import type { AgentCall, Caller, Credential, Deny, RawCall, StepResult } from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
 import {
   currentVersion,
   type EligibilityDeps,
   findCallerIneligibility,
   findIneligibility,
   findTenantIneligibility,
-} from '../eligibility.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
+} from '../permission/eligibility.ts';
+import {
+  type AgentTokenVerifier,
+  type ClaimedAgent,
+  findClaims,
+  type VerifiedToken,
+} from '../tokens/agent-token.ts';
 
 /** How long a replica that is behind a token may take to catch up. */
 const FEED_WAIT_MS = 1000;

@@ -1,11 +1,11 @@
 import type { PolicyReason } from '@governance/policies/contract';
-import { BLAST_RADIUS } from '@governance/shared/exceptions';
-import type { ExceptionFact } from '@governance/shared/facts';
+import { BLAST_RADIUS } from '@governance/shared/channel/exceptions';
+import type { ExceptionFact } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules } from '../../contracts.ts';
 import { askedBy } from '../../holds/asked-reasons.ts';
-import type { Escalate, JudgedCall, ScannedCall, StepResult } from '../calls.ts';
+import type { Escalate, JudgedCall, ScannedCall, StepResult } from '../call/calls.ts';
 import { limitBlastRadius } from './blast-radius.ts';
 import { judgeAgain } from './judge-again.ts';
 import { evaluatePolicy } from './policy.ts';

@@ -1,14 +1,14 @@
 import { formatReasons, type PolicyReason } from '@governance/policies/contract';
-import { DEFAULT_BLAST_RADIUS } from '@governance/shared/blast-radius-settings';
+import { BLAST_RADIUS } from '@governance/shared/channel/exceptions';
+import { DEFAULT_BLAST_RADIUS } from '@governance/shared/detect/reach/blast-radius-settings';
 import { createReachFinder, type FindReach } from '@governance/shared/detect/reach/reach';
 import type { ReachFinding } from '@governance/shared/detect/reach/reach-finding';
-import { BLAST_RADIUS } from '@governance/shared/exceptions';
 import { wasAsked } from '../../holds/asked-reasons.ts';
-import { TOOL_CALL } from '../call-kinds.ts';
-import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
-import { type ExceptionDeps, exceptionsFor } from '../exceptions.ts';
-import { perSettings } from '../per-settings.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
+import { TOOL_CALL } from '../call/call-kinds.ts';
+import type { ClassifiedCall, Continue, Deny } from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
+import { type ExceptionDeps, exceptionsFor } from '../permission/exceptions.ts';
+import { perSettings } from '../permission/per-settings.ts';
 
 export interface BlastRadiusDeps extends ExceptionDeps {
   /** Called with the findings of a call that neither an approval nor an exception covers. */

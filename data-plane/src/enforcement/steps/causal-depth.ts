@@ -1,9 +1,9 @@
 import { isUuid } from '@governance/shared/ids';
-import type { AgentCall, Continue, Deny } from '../calls.ts';
-import { tooDeep } from '../eligibility.ts';
-import type { EventPlaces } from '../event-places.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
-import type { WorkflowAlerts } from '../workflow-alerts.ts';
+import type { WorkflowAlerts } from '../alerts/workflow-alerts.ts';
+import type { AgentCall, Continue, Deny } from '../call/calls.ts';
+import type { EventPlaces } from '../call/event-places.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
+import { tooDeep } from '../permission/eligibility.ts';
 
 export interface CausalDepthDeps {
   eventPlaces: EventPlaces;

@@ -1,9 +1,9 @@
 import type { RulesProvider } from '../../contracts.ts';
-import { actionOf, TOOL_CALL, targetOf } from '../call-kinds.ts';
-import type { AgentCall, ClassifiedCall, StepResult } from '../calls.ts';
-import { type CallNowDeps, findCallNow } from '../eligibility.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
-import { asksForDryRun, type ToolHints } from '../tool-action.ts';
+import { actionOf, TOOL_CALL, targetOf } from '../call/call-kinds.ts';
+import type { AgentCall, ClassifiedCall, StepResult } from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
+import { asksForDryRun, type ToolHints } from '../call/tool-action.ts';
+import { type CallNowDeps, findCallNow } from '../permission/eligibility.ts';
 
 export interface ClassifyDeps extends CallNowDeps {
   rules: RulesProvider;

@@ -1,6 +1,6 @@
-import type { AgentCall, StepResult } from '../calls.ts';
-import { findChain, findDelegatedPlace, findSession, refused } from '../eligibility.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
+import type { AgentCall, StepResult } from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
+import { findChain, findDelegatedPlace, findSession, refused } from '../permission/eligibility.ts';
 import { type SessionTokenDeps, withToken } from './workflow-session.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
-import { DEFAULT_DLP_SETTINGS } from '@governance/shared/dlp-settings';
 import { uuidv7 } from '@governance/shared/ids';
+import { DEFAULT_DLP_SETTINGS } from '@governance/shared/settings/dlp-settings';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ActiveRules } from '../../contracts.ts';
-import type { JudgedCall } from '../calls.ts';
+import type { JudgedCall } from '../call/calls.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
-import type { ReceivedMessage } from '../received-message.ts';
 import { createDlpScans } from '../scan-thread/dlp-scans.ts';
 import { createScanJobs } from '../scan-thread/scan-jobs.ts';
 import { createScanThreads } from '../scan-thread/scan-threads.ts';

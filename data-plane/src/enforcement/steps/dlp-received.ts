@@ -1,27 +1,27 @@
 import { ScanBudgetError } from '@governance/shared/detect/dlp/scan-budget';
 import { PatternBudgetError } from '@governance/shared/detect/engine/pattern-contract';
 import type { DlpFinding } from '@governance/shared/detect/findings';
-import { actionFor, type ResultAction } from '@governance/shared/dlp-settings';
+import { actionFor, type ResultAction } from '@governance/shared/settings/dlp-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { mayBeOfType } from '../../upstream/modern/results.ts';
-import { isList, isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
-import type { Continue, Deny } from '../calls.ts';
-import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
-import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
-import type { DlpWatch } from '../dlp/dlp-watch.ts';
-import type { ReceivedReport } from '../dlp/examine-received.ts';
-import { denied } from '../eligibility.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
+import { isList, isTaskMethod, TOOL_CALL } from '../call/call-kinds.ts';
+import type { Continue, Deny } from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
 import {
   type ReceivedMessage,
   type ReceivedPart,
   rulesFor,
   withFindings,
-} from '../received-message.ts';
-import { internalRefusal } from '../refusals.ts';
+} from '../call/received-message.ts';
+import { DONE, describeFindings, strongestOf, TOO_MUCH_TO_SCAN } from '../dlp/dlp-findings.ts';
+import { DEFAULT_DLP, dlpOf, type PreparedDlp } from '../dlp/dlp-scanners.ts';
+import type { DlpWatch } from '../dlp/dlp-watch.ts';
+import type { ReceivedReport } from '../dlp/examine-received.ts';
+import { denied } from '../permission/eligibility.ts';
+import { internalRefusal } from '../record/refusals.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';
 import { ScanFailure } from '../scan-thread/scan-threads.ts';
-import type { ToolCatalogue } from '../tool-catalogue.ts';
+import type { ToolCatalogue } from '../tools/tool-catalogue.ts';
 
 export interface ReceivedDlpDeps {
   dlp: DlpWatch;

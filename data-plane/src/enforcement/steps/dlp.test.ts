@@ -1,7 +1,7 @@
-import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/dlp-settings';
+import { DEFAULT_DLP_SETTINGS, type DlpSettings } from '@governance/shared/settings/dlp-settings';
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
-import type { AgentCall, ClassifiedCall } from '../calls.ts';
+import type { AgentCall, ClassifiedCall } from '../call/calls.ts';
 import type { SentScan } from '../dlp/dlp-scanners.ts';
 import type { DlpWatch } from '../dlp/dlp-watch.ts';
 import type { DlpScans } from '../scan-thread/dlp-scans.ts';

@@ -1,8 +1,8 @@
-import { isList } from '../call-kinds.ts';
-import type { Continue, Deny } from '../calls.ts';
-import { denied } from '../eligibility.ts';
-import { proceed } from '../pipeline-builder.ts';
-import type { ReceivedMessage } from '../received-message.ts';
+import { isList } from '../call/call-kinds.ts';
+import type { Continue, Deny } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
+import { denied } from '../permission/eligibility.ts';
 
 export interface FormDeps {
   limits: {

@@ -1,20 +1,20 @@
 /** The step with a detector of marks, so that each severity can be had: `[low]`, `[high]` … */
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import type { TextKind } from '@governance/shared/detect/inbound/detector';
 import { atOnce, type Portioned } from '@governance/shared/detect/portions';
 import { uuidv7 } from '@governance/shared/ids';
+import { Severity } from '@governance/shared/ledger/ledger-record';
 import {
   DEFAULT_INBOUND_ACTIONS,
   type InboundAction,
   type SourceRule,
-} from '@governance/shared/inbound-settings';
-import { Severity } from '@governance/shared/ledger-record';
+} from '@governance/shared/settings/inbound-settings';
 import { expect, it } from 'vitest';
+import type { ReceivedMessage, ReceivedPart } from '../call/received-message.ts';
 import type { Detector } from '../inbound/detector.ts';
 import type { InboundEvent } from '../inbound/inbound-alerts.ts';
 import { createItemScanner } from '../inbound/item-scanner.ts';
-import type { ReceivedMessage, ReceivedPart } from '../received-message.ts';
 import { type InjectionDeps, scanForInjection } from './injection.ts';
 
 /** As what each value was read. */

@@ -1,19 +1,28 @@
-import type { BundleSettings } from '@governance/shared/bundle-format';
+import type { BundleSettings } from '@governance/shared/bundle/bundle-format';
 import type { InboundFinding } from '@governance/shared/detect/findings';
 import type { TextKind } from '@governance/shared/detect/inbound/detector';
 import type { Portioned } from '@governance/shared/detect/portions';
+import { pointerWithoutText } from '@governance/shared/json/json-pointer';
 import {
   DEFAULT_INBOUND_ACTIONS,
   type InboundAction,
   type InboundActions,
-} from '@governance/shared/inbound-settings';
-import { pointerWithoutText } from '@governance/shared/json-pointer';
+} from '@governance/shared/settings/inbound-settings';
 import type { RulesProvider } from '../../contracts.ts';
 import { isObject } from '../../upstream/message.ts';
-import { isRepeatable, isTaskMethod, TOOL_CALL } from '../call-kinds.ts';
-import type { Ask, Continue, Deny, Escalate } from '../calls.ts';
+import { isRepeatable, isTaskMethod, TOOL_CALL } from '../call/call-kinds.ts';
+import type { Ask, Continue, Deny, Escalate } from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
+import {
+  listMember,
+  type ReceivedMessage,
+  type ReceivedPart,
+  rulesFor,
+  textsOf,
+  withFindings,
+} from '../call/received-message.ts';
+import { promoted } from '../call/severities.ts';
 import { fitsSchema } from '../dlp/fits-schema.ts';
-import { denied } from '../eligibility.ts';
 import type { Detector } from '../inbound/detector.ts';
 import { classesOf, type ReportInbound } from '../inbound/inbound-alerts.ts';
 import type { ScanItem } from '../inbound/item-scanner.ts';
@@ -24,19 +33,10 @@ import { NOTHING_FURTHER, type RequestedUris, requestedUris } from '../inbound/r
 import { sanitize } from '../inbound/sanitized.ts';
 import { findTrust, type SourceTrust } from '../inbound/source-trust.ts';
 import { detectWhole } from '../inbound/split-texts.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
-import {
-  listMember,
-  type ReceivedMessage,
-  type ReceivedPart,
-  rulesFor,
-  textsOf,
-  withFindings,
-} from '../received-message.ts';
-import { resultOf } from '../refusals.ts';
-import { PORTION } from '../scan-turns.ts';
-import { promoted } from '../severities.ts';
-import type { ToolCatalogue } from '../tool-catalogue.ts';
+import { denied } from '../permission/eligibility.ts';
+import { resultOf } from '../record/refusals.ts';
+import type { ToolCatalogue } from '../tools/tool-catalogue.ts';
+import { PORTION } from '../turns/scan-turns.ts';
 
 export interface InjectionDeps {
   rules: RulesProvider;

@@ -1,5 +1,5 @@
-import type { Again, AgentCall, ClassifiedCall } from '../calls.ts';
-import type { CallNow } from '../eligibility.ts';
+import type { Again, AgentCall, ClassifiedCall } from '../call/calls.ts';
+import type { CallNow } from '../permission/eligibility.ts';
 
 /**
  * Judges a call again from `classify`, without what that step and later ones established: the rules

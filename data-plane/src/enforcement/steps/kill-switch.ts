@@ -1,6 +1,6 @@
-import type { AgentCall, Continue, Deny } from '../calls.ts';
-import { type EligibilityDeps, findAgentIneligibility } from '../eligibility.ts';
-import { proceed } from '../pipeline-builder.ts';
+import type { AgentCall, Continue, Deny } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import { type EligibilityDeps, findAgentIneligibility } from '../permission/eligibility.ts';
 import { countDenied, type RateLimitDeps } from './rate-limit.ts';
 
 /**

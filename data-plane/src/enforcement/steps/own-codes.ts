@@ -1,8 +1,8 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { errorAnswer } from '../../upstream/upstream.ts';
-import type { Continue } from '../calls.ts';
-import { proceed } from '../pipeline-builder.ts';
-import type { ReceivedMessage } from '../received-message.ts';
+import type { Continue } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
 
 /**
  * The codes of the gateway's own decisions (denied, escalated, rate limited), which no server may

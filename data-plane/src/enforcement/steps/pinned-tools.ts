@@ -1,8 +1,8 @@
-import { TOOL_CALL } from '../call-kinds.ts';
-import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
-import { denied } from '../eligibility.ts';
-import type { PinnedTools } from '../pinned-tools.ts';
-import { proceed } from '../pipeline-builder.ts';
+import { TOOL_CALL } from '../call/call-kinds.ts';
+import type { ClassifiedCall, Continue, Deny } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import { denied } from '../permission/eligibility.ts';
+import type { PinnedTools } from '../pins/pinned-tools.ts';
 
 export interface PinnedToolsDeps {
   pins: Pick<PinnedTools, 'isWaiting' | 'findSeen'>;

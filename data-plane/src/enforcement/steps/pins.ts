@@ -1,11 +1,11 @@
 import type { RulesProvider } from '../../contracts.ts';
 import { isObject } from '../../upstream/message.ts';
-import type { Continue } from '../calls.ts';
+import type { Continue } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import { listMember, type ReceivedMessage, rulesFor } from '../call/received-message.ts';
 import { nameOfItem, serverOfItem } from '../inbound/listed-items.ts';
-import type { PinnedTools } from '../pinned-tools.ts';
-import { proceed } from '../pipeline-builder.ts';
-import { listMember, type ReceivedMessage, rulesFor } from '../received-message.ts';
-import { resultOf } from '../refusals.ts';
+import type { PinnedTools } from '../pins/pinned-tools.ts';
+import { resultOf } from '../record/refusals.ts';
 
 export interface PinsDeps {
   rules: RulesProvider;

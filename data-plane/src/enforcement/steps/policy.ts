@@ -8,11 +8,11 @@ import {
   type PolicyReason,
   type PolicyVerdict,
 } from '@governance/policies/contract';
-import { isoTime } from '@governance/shared/iso-time';
+import { isoTime } from '@governance/shared/time/iso-time';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
 import { wasAsked } from '../../holds/asked-reasons.ts';
 import type { OpaServers, OpaTrouble } from '../../opa-server/opa-servers.ts';
-import { isList } from '../call-kinds.ts';
+import { isList } from '../call/call-kinds.ts';
 import type {
   AgentCall,
   CallDlp,
@@ -21,18 +21,18 @@ import type {
   JudgedCall,
   ScannedCall,
   StepResult,
-} from '../calls.ts';
+} from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
+import { worstOf } from '../call/severities.ts';
 import { patternsOf } from '../dlp/dlp-findings.ts';
-import { type CallNowDeps, findCallNow, hasMoved } from '../eligibility.ts';
+import { type CallNowDeps, findCallNow, hasMoved } from '../permission/eligibility.ts';
 import {
   decideCall,
   type ExceptionDeps,
   exceptionsFor,
   type FindException,
-} from '../exceptions.ts';
-import { findLackingPermission, permissionsFor } from '../permits.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
-import { worstOf } from '../severities.ts';
+} from '../permission/exceptions.ts';
+import { findLackingPermission, permissionsFor } from '../permission/permits.ts';
 import { type AskOpaDeps, askOpa, type OpaDenial } from './ask-opa.ts';
 import { judgeAgain } from './judge-again.ts';
 

@@ -1,15 +1,15 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
-import { isQuestion } from '@governance/shared/server-questions';
+import { isQuestion } from '@governance/shared/mcp/server-questions';
 import { isObject } from '../../upstream/message.ts';
 import { requireEligible } from '../../upstream/upstream.ts';
-import type { Answer, Refusal } from '../answer.ts';
-import { isTaskMethod } from '../call-kinds.ts';
-import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../calls.ts';
-import { askOf, canAnswer } from '../client-questions.ts';
-import { denied } from '../eligibility.ts';
-import { proceed } from '../pipeline-builder.ts';
-import type { ReceivedMessage } from '../received-message.ts';
-import { internalRefusal } from '../refusals.ts';
+import type { Answer, Refusal } from '../call/answer.ts';
+import { isTaskMethod } from '../call/call-kinds.ts';
+import type { Ask, Caller, Deny, Destination, JudgedCall, StepResult } from '../call/calls.ts';
+import { askOf, canAnswer } from '../call/client-questions.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../call/received-message.ts';
+import { denied } from '../permission/eligibility.ts';
+import { internalRefusal } from '../record/refusals.ts';
 
 export interface QuestionDeps {
   /** `Enforcer.call`. */

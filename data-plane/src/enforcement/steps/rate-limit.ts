@@ -1,9 +1,9 @@
-import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
-import { isQuestion } from '@governance/shared/server-questions';
+import { isQuestion } from '@governance/shared/mcp/server-questions';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/settings/rate-limit-settings';
 import type { RulesProvider } from '../../contracts.ts';
-import type { CallRates } from '../call-rates.ts';
-import type { AgentCall, Continue, Deny, ExceededLimit } from '../calls.ts';
-import { proceed } from '../pipeline-builder.ts';
+import type { AgentCall, Continue, Deny, ExceededLimit } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import type { CallRates } from '../permission/call-rates.ts';
 
 export interface RateLimitDeps {
   rules: Pick<RulesProvider, 'findActiveRules'>;

@@ -1,17 +1,18 @@
 /** A delegation narrows: whatever the chain, what passes is permitted to every delegator. */
+
+import type { DelegationFact } from '@governance/shared/channel/facts';
+import { uuidv7 } from '@governance/shared/ids';
 import {
   DELEGATOR_LACKS,
   findExceedingRoles,
   findExceedingScope,
-} from '@governance/shared/delegation-scope';
-import type { DelegationFact } from '@governance/shared/facts';
-import { uuidv7 } from '@governance/shared/ids';
-import { coversCall } from '@governance/shared/permission';
+} from '@governance/shared/tokens/delegation-scope';
+import { coversCall } from '@governance/shared/tokens/permission';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReplicaAgent } from '../../contracts.ts';
 import { permitsOf } from '../../replica/facts/role.ts';
-import type { ClassifiedCall, DelegationLink } from '../calls.ts';
+import type { ClassifiedCall, DelegationLink } from '../call/calls.ts';
 import { checkDelegatedScope } from './scope-probe.ts';
 
 interface Given {

@@ -1,9 +1,13 @@
-import { coversTool, DELEGATOR_LACKS, resourcesOf } from '@governance/shared/delegation-scope';
-import { isList } from '../call-kinds.ts';
-import type { ClassifiedCall, Continue, DelegationLink, Deny } from '../calls.ts';
-import { denied } from '../eligibility.ts';
-import { findLackingPermission, permissionsFor, serversOf } from '../permits.ts';
-import { proceed } from '../pipeline-builder.ts';
+import {
+  coversTool,
+  DELEGATOR_LACKS,
+  resourcesOf,
+} from '@governance/shared/tokens/delegation-scope';
+import { isList } from '../call/call-kinds.ts';
+import type { ClassifiedCall, Continue, DelegationLink, Deny } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import { denied } from '../permission/eligibility.ts';
+import { findLackingPermission, permissionsFor, serversOf } from '../permission/permits.ts';
 
 /**
  * Step 4c: a delegated call has to be within the scope of every delegation of its chain, and every

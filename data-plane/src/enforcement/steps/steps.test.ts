@@ -3,16 +3,16 @@ import {
   type PolicyOutcome,
   type PolicyReason,
 } from '@governance/policies/contract';
-import type { AgentCredentialFact } from '@governance/shared/facts';
+import type { AgentCredentialFact } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
-import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/settings/rate-limit-settings';
 import { describe, expect, it, vi } from 'vitest';
 import type { ActiveRules, ReplicaAgent } from '../../contracts.ts';
 import { parseCredential } from '../../gateway/arrival.ts';
-import type { TokenFault, VerifiedToken } from '../agent-token.ts';
-import { createCallRates } from '../call-rates.ts';
-import type { AgentCall, Caller, RawCall, ScannedCall } from '../calls.ts';
-import { agentKeyOf } from '../eligibility.ts';
+import type { AgentCall, Caller, RawCall, ScannedCall } from '../call/calls.ts';
+import { createCallRates } from '../permission/call-rates.ts';
+import { agentKeyOf } from '../permission/eligibility.ts';
+import type { TokenFault, VerifiedToken } from '../tokens/agent-token.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
 import { classify } from './classify.ts';
 import { checkKillSwitch } from './kill-switch.ts';

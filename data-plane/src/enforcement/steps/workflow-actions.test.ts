@@ -1,6 +1,6 @@
-import { LOCAL_MODELS } from '@governance/shared/local-models';
+import { LOCAL_MODELS } from '@governance/shared/mcp/local-models';
 import { describe, expect, it } from 'vitest';
-import type { Action, ClassifiedCall } from '../calls.ts';
+import type { Action, ClassifiedCall } from '../call/calls.ts';
 import { checkWorkflowActions } from './workflow-actions.ts';
 
 interface Asked {

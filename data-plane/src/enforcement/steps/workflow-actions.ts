@@ -1,11 +1,11 @@
-import { coversTool } from '@governance/shared/delegation-scope';
-import { LOCAL_MODELS, neededForModels } from '@governance/shared/local-models';
-import { ACTIONS, coversCall } from '@governance/shared/permission';
-import { isList } from '../call-kinds.ts';
-import type { ClassifiedCall, Continue, Deny } from '../calls.ts';
-import { denied } from '../eligibility.ts';
-import { serversOf } from '../permits.ts';
-import { proceed } from '../pipeline-builder.ts';
+import { LOCAL_MODELS, neededForModels } from '@governance/shared/mcp/local-models';
+import { coversTool } from '@governance/shared/tokens/delegation-scope';
+import { ACTIONS, coversCall } from '@governance/shared/tokens/permission';
+import { isList } from '../call/call-kinds.ts';
+import type { ClassifiedCall, Continue, Deny } from '../call/calls.ts';
+import { proceed } from '../call/pipeline-builder.ts';
+import { denied } from '../permission/eligibility.ts';
+import { serversOf } from '../permission/permits.ts';
 
 /**
  * Denies calls that an agent may not make in its workflow, a limit in addition to its roles. Runs

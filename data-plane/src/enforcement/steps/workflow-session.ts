@@ -1,6 +1,8 @@
-import type { SessionTokenClass } from '@governance/shared/session-token';
+import type { SessionTokenClass } from '@governance/shared/tokens/session-token';
 import type { AskForNews, FeedNews, Replica } from '../../contracts.ts';
-import type { AgentCall, Deny, StepResult } from '../calls.ts';
+import type { WorkflowAlerts } from '../alerts/workflow-alerts.ts';
+import type { AgentCall, Deny, StepResult } from '../call/calls.ts';
+import { extend, proceed } from '../call/pipeline-builder.ts';
 import {
   type EligibilityDeps,
   findAgentNow,
@@ -10,10 +12,8 @@ import {
   placeOfDelegatee,
   refused,
   type WorkflowEligibilityDeps,
-} from '../eligibility.ts';
-import { extend, proceed } from '../pipeline-builder.ts';
-import type { SessionToken, SessionTokenVerifier } from '../session-token.ts';
-import type { WorkflowAlerts } from '../workflow-alerts.ts';
+} from '../permission/eligibility.ts';
+import type { SessionToken, SessionTokenVerifier } from '../tokens/session-token.ts';
 
 /** How long a replica that is behind a token may take to catch up. */
 const FEED_WAIT_MS = 1000;

@@ -1,10 +1,10 @@
 /** What a server may ask of a client through the gateway, and how each question ends. */
 import { createParser } from 'eventsource-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { proceed } from '../../enforcement/call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../../enforcement/call/received-message.ts';
 import { inspection } from '../../enforcement/inspection.ts';
 import { enforcement } from '../../enforcement/pipeline.ts';
-import { proceed } from '../../enforcement/pipeline-builder.ts';
-import type { ReceivedMessage } from '../../enforcement/received-message.ts';
 import {
   HTTP_SERVER,
   startTestPlane,

@@ -3,8 +3,8 @@
  * session the server is working.
  */
 import { uuidv7 } from '@governance/shared/ids';
-import { membersOf } from '../../enforcement/call-kinds.ts';
-import type { Caller, JudgedCall } from '../../enforcement/calls.ts';
+import { membersOf } from '../../enforcement/call/call-kinds.ts';
+import type { Caller, JudgedCall } from '../../enforcement/call/calls.ts';
 import {
   requireStillWanted,
   type SendToClient,

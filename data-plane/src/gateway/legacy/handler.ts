@@ -6,7 +6,7 @@
 
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../../enforcement/calls.ts';
+import type { Caller } from '../../enforcement/call/calls.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import type { UpstreamPool } from '../../upstream/sessions/pool.ts';
 import type { UpstreamSession } from '../../upstream/upstream.ts';

@@ -3,11 +3,11 @@
  * session with the server, which knows only one level: the lowest.
  */
 import type { RulesProvider } from '../../contracts.ts';
-import type { Answer } from '../../enforcement/answer.ts';
-import type { Caller, Destination, Exchange } from '../../enforcement/calls.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import type { Caller, Destination, Exchange } from '../../enforcement/call/calls.ts';
 import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
-import { isServerVisible } from '../../enforcement/permits.ts';
-import { internalRefusal } from '../../enforcement/refusals.ts';
+import { isServerVisible } from '../../enforcement/permission/permits.ts';
+import { internalRefusal } from '../../enforcement/record/refusals.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { EMPTY_RESULT, requireStillWanted } from '../../upstream/upstream.ts';

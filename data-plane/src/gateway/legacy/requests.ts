@@ -1,8 +1,8 @@
 /** The requests of a client of a legacy revision, one by one. */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import type { Answer } from '../../enforcement/answer.ts';
-import { isJudgedRead, TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import { isJudgedRead, TOOL_CALL } from '../../enforcement/call/call-kinds.ts';
+import type { Caller, Deny, Exchange } from '../../enforcement/call/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
 import { Cancellation, type SendToClient } from '../../upstream/upstream.ts';
 import type { PostAnswer } from '../answer.ts';

@@ -1,12 +1,12 @@
 /** What the sessions of one agent receive, though they share one session with the server. */
-import type { LedgerRecord } from '@governance/shared/ledger-record';
+import type { LedgerRecord } from '@governance/shared/ledger/ledger-record';
 import { createParser } from 'eventsource-parser';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { StepResult } from '../../enforcement/calls.ts';
+import type { StepResult } from '../../enforcement/call/calls.ts';
+import { proceed } from '../../enforcement/call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../../enforcement/call/received-message.ts';
 import { inspection } from '../../enforcement/inspection.ts';
 import { enforcement } from '../../enforcement/pipeline.ts';
-import { proceed } from '../../enforcement/pipeline-builder.ts';
-import type { ReceivedMessage } from '../../enforcement/received-message.ts';
 import {
   HTTP_SERVER,
   startTestPlane,

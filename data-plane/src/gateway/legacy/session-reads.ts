@@ -3,9 +3,9 @@
  * resources, log messages) are kept with the session, since all sessions of an agent share one
  * session with the server.
  */
-import type { Answer } from '../../enforcement/answer.ts';
-import type { JudgedRead } from '../../enforcement/call-kinds.ts';
-import type { Caller, Destination } from '../../enforcement/calls.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import type { JudgedRead } from '../../enforcement/call/call-kinds.ts';
+import type { Caller, Destination } from '../../enforcement/call/calls.ts';
 import { quiet } from '../../enforcement/enforcer.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
 import {

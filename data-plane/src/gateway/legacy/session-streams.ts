@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import type { Caller } from '../../enforcement/calls.ts';
+import type { Caller } from '../../enforcement/call/calls.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { KEEP_ALIVE, streamHeaders } from '../event-stream.ts';
 import { GatewayError, notificationText } from '../json-rpc.ts';

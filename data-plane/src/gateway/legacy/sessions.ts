@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
-import type { Caller } from '../../enforcement/calls.ts';
+import type { Caller } from '../../enforcement/call/calls.ts';
 import { LEGACY_REVISIONS } from '../../upstream/era.ts';
 import type { Cancellation } from '../../upstream/upstream.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { assetPath } from '@governance/shared/assets';
+import { assetPath } from '@governance/shared/process/assets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   CLIENT_NAMES,

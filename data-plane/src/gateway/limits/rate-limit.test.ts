@@ -1,5 +1,5 @@
 /** An agent that calls too often, at a real gateway. */
-import { DEFAULT_RATE_LIMITS } from '@governance/shared/rate-limit-settings';
+import { DEFAULT_RATE_LIMITS } from '@governance/shared/settings/rate-limit-settings';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listenModern, postModern } from '../../testing/test-modern-client.ts';
 import {

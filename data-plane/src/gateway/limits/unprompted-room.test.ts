@@ -1,9 +1,9 @@
 /** What a server sends outside an answer has its place in the room for answers, where it is large. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { proceed } from '../../enforcement/call/pipeline-builder.ts';
+import type { ReceivedMessage } from '../../enforcement/call/received-message.ts';
 import { inspection } from '../../enforcement/inspection.ts';
 import { enforcement } from '../../enforcement/pipeline.ts';
-import { proceed } from '../../enforcement/pipeline-builder.ts';
-import type { ReceivedMessage } from '../../enforcement/received-message.ts';
 import { openSession } from '../../testing/test-client.ts';
 import { HTTP_SERVER, startTestPlane, type TestPlane } from '../../testing/test-plane.ts';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { RPC_ERRORS } from '@governance/shared/errors';
-import type { CallRetry } from '../../enforcement/calls.ts';
+import type { CallRetry } from '../../enforcement/call/calls.ts';
 import { LEGACY_REVISIONS, MODERN_REVISION } from '../../upstream/era.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { badParams } from '../call-routing.ts';

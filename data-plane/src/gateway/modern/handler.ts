@@ -4,9 +4,9 @@
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Answer } from '../../enforcement/answer.ts';
-import { TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { Caller, Deny, Exchange } from '../../enforcement/calls.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import { TOOL_CALL } from '../../enforcement/call/call-kinds.ts';
+import type { Caller, Deny, Exchange } from '../../enforcement/call/calls.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import { MODERN_REVISION } from '../../upstream/era.ts';
 import { isObject, LOG_LEVELS } from '../../upstream/message.ts';

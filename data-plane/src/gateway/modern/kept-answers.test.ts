@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { AgentKey } from '../../enforcement/calls.ts';
+import type { AgentKey } from '../../enforcement/call/calls.ts';
 import { createKeptAnswers } from './kept-answers.ts';
 
 /** A store of 100 characters, and what is in it, as `tenant agent length`. */

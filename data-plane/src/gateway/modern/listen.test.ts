@@ -5,7 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpServer } from '@governance/shared/http-server';
+import { createHttpServer } from '@governance/shared/http/http-server';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listenModern } from '../../testing/test-modern-client.ts';

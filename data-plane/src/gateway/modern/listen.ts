@@ -4,9 +4,9 @@
  * read, whatever era its server speaks; denied subscriptions are missing from the acknowledgement.
  */
 import type { FastifyReply } from 'fastify';
-import type { Caller } from '../../enforcement/calls.ts';
-import { agentKeyOf } from '../../enforcement/eligibility.ts';
+import type { Caller } from '../../enforcement/call/calls.ts';
 import { type Enforcer, quiet } from '../../enforcement/enforcer.ts';
+import { agentKeyOf } from '../../enforcement/permission/eligibility.ts';
 import type { Door } from '../../enforcement/steps/authenticate.ts';
 import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
 import type { Announce } from '../capabilities.ts';

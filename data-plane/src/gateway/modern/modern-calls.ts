@@ -4,11 +4,11 @@
  * parked (parked-calls.ts). Tasks are kept apart by their handles.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import type { Answer } from '../../enforcement/answer.ts';
-import { isList, isTaskMethod } from '../../enforcement/call-kinds.ts';
-import type { Ask, Caller, Destination, Exchange } from '../../enforcement/calls.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import { isList, isTaskMethod } from '../../enforcement/call/call-kinds.ts';
+import type { Ask, Caller, Destination, Exchange } from '../../enforcement/call/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
-import { internalRefusal, resultOf } from '../../enforcement/refusals.ts';
+import { internalRefusal, resultOf } from '../../enforcement/record/refusals.ts';
 import { isObject } from '../../upstream/message.ts';
 import { type Cancellation, requireStillWanted } from '../../upstream/upstream.ts';
 import { takesTasks } from '../extensions.ts';

@@ -3,8 +3,8 @@
  * the meantime. The client receives the question as `input_required` and repeats its request with
  * the answers (MCP 2026-07-28, multi round-trip requests); until then the call stays open here.
  */
-import type { Answer } from '../../enforcement/answer.ts';
-import type { Ask } from '../../enforcement/calls.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import type { Ask } from '../../enforcement/call/calls.ts';
 import {
   Cancellation,
   requireStillWanted,

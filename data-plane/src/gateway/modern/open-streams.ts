@@ -1,5 +1,5 @@
 /** The open `subscriptions/listen` streams, and how many an agent may have. */
-import type { AgentKey, Caller } from '../../enforcement/calls.ts';
+import type { AgentKey, Caller } from '../../enforcement/call/calls.ts';
 import { GatewayError } from '../json-rpc.ts';
 import type { OpenPlaces } from '../open-places.ts';
 

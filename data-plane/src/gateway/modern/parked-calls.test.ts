@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AgentKey, Ask } from '../../enforcement/calls.ts';
+import type { AgentKey, Ask } from '../../enforcement/call/calls.ts';
 import { FairBytes } from '../../upstream/shares/fair-bytes.ts';
 import { createParkedCalls, type PeerCaller } from './parked-calls.ts';
 

@@ -4,9 +4,9 @@
  * long as their servers wait; nothing else about a modern client is kept in memory.
  */
 import { randomBytes } from 'node:crypto';
-import { canonicalize } from '@governance/shared/canonical-json';
-import type { Answer } from '../../enforcement/answer.ts';
-import type { AgentKey, Ask, Caller } from '../../enforcement/calls.ts';
+import { canonicalize } from '@governance/shared/json/canonical-json';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import type { AgentKey, Ask, Caller } from '../../enforcement/call/calls.ts';
 import { addTo } from '../../upstream/shares/fair-shares.ts';
 import type { SendToClient, UpstreamPeer } from '../../upstream/upstream.ts';
 import {

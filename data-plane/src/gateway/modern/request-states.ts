@@ -4,10 +4,10 @@
  * on the way to the client, and back.
  */
 import { RPC_ERRORS } from '@governance/shared/errors';
-import type { Answer } from '../../enforcement/answer.ts';
-import { isRepeatable } from '../../enforcement/call-kinds.ts';
-import type { Ask } from '../../enforcement/calls.ts';
-import { resultOf } from '../../enforcement/refusals.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import { isRepeatable } from '../../enforcement/call/call-kinds.ts';
+import type { Ask } from '../../enforcement/call/calls.ts';
+import { resultOf } from '../../enforcement/record/refusals.ts';
 import { isObject } from '../../upstream/message.ts';
 import { withMember } from '../json-members.ts';
 

@@ -2,12 +2,12 @@
 import { RPC_ERRORS } from '@governance/shared/errors';
 import { isStorableText } from '@governance/shared/text';
 import type { ActiveRules } from '../../contracts.ts';
-import type { Answer, Refusal } from '../../enforcement/answer.ts';
-import { isJudgedRead, isTaskMethod, TOOL_CALL } from '../../enforcement/call-kinds.ts';
-import type { Caller, Deny, Destination, Exchange } from '../../enforcement/calls.ts';
+import type { Answer, Refusal } from '../../enforcement/call/answer.ts';
+import { isJudgedRead, isTaskMethod, TOOL_CALL } from '../../enforcement/call/call-kinds.ts';
+import type { Caller, Deny, Destination, Exchange } from '../../enforcement/call/calls.ts';
 import type { Enforcer } from '../../enforcement/enforcer.ts';
-import { resultOf } from '../../enforcement/refusals.ts';
-import type { Asking, ToolCatalogue } from '../../enforcement/tool-catalogue.ts';
+import { resultOf } from '../../enforcement/record/refusals.ts';
+import type { Asking, ToolCatalogue } from '../../enforcement/tools/tool-catalogue.ts';
 import { UpstreamFailure } from '../../upstream/upstream.ts';
 import { badParams } from '../call-routing.ts';
 import type { Announce } from '../capabilities.ts';

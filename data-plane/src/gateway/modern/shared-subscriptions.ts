@@ -2,8 +2,8 @@
  * Subscriptions at servers' sessions, each shared by all streams that hold it. Each stream joins by a
  * judged read of its own, and the last one to leave unsubscribes.
  */
-import type { Answer } from '../../enforcement/answer.ts';
-import type { Caller } from '../../enforcement/calls.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import type { Caller } from '../../enforcement/call/calls.ts';
 import type { RoutedRead, Router } from '../router.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 

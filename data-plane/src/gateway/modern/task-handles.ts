@@ -5,10 +5,10 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { isStorableText } from '@governance/shared/text';
-import type { Answer } from '../../enforcement/answer.ts';
-import { isTaskMethod } from '../../enforcement/call-kinds.ts';
-import type { AgentKey, Ask } from '../../enforcement/calls.ts';
-import { internalRefusal } from '../../enforcement/refusals.ts';
+import type { Answer } from '../../enforcement/call/answer.ts';
+import { isTaskMethod } from '../../enforcement/call/call-kinds.ts';
+import type { AgentKey, Ask } from '../../enforcement/call/calls.ts';
+import { internalRefusal } from '../../enforcement/record/refusals.ts';
 import { isObject } from '../../upstream/message.ts';
 import { withMember } from '../json-members.ts';
 import { createSeals, SEAL_LENGTH } from '../seals.ts';

@@ -1,5 +1,5 @@
 /** Credentials that agents have beside their first one, by id and by client id. */
-import type { AgentCredentialFact } from '@governance/shared/facts';
+import type { AgentCredentialFact } from '@governance/shared/channel/facts';
 import { createClientIndex } from '../client-index.ts';
 import { createFactCache } from '../fact-cache.ts';
 import type { FactKindContext } from '../fact-kind.ts';

@@ -2,7 +2,7 @@
  * How escalations of this data plane ended. An unreadable one leaves its call to the time-out: it
  * permits nothing. Read on arrival and after a start, not at each call.
  */
-import type { EscalationFact } from '@governance/shared/facts';
+import type { EscalationFact } from '@governance/shared/channel/facts';
 import { createListeners } from '../../storage/listeners.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MAX_EXCEPTIONS } from '@governance/shared/exceptions';
-import type { ExceptionFact, FeedEntry } from '@governance/shared/facts';
+import { MAX_EXCEPTIONS } from '@governance/shared/channel/exceptions';
+import type { ExceptionFact, FeedEntry } from '@governance/shared/channel/facts';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReplica, type LocalReplica } from '../replica.ts';

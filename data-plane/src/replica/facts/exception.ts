@@ -3,8 +3,8 @@
  * others there are. An unreadable one, or one too many, is ignored: it could only permit.
  */
 
-import { MAX_EXCEPTIONS } from '@governance/shared/exceptions';
-import type { ExceptionFact } from '@governance/shared/facts';
+import { MAX_EXCEPTIONS } from '@governance/shared/channel/exceptions';
+import type { ExceptionFact } from '@governance/shared/channel/facts';
 import type { ExceptionPlace } from '../../contracts.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 

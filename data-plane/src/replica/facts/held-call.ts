@@ -2,7 +2,7 @@
  * Calls that wait for people at other data planes of the tenant. An unreadable one is unknown: the
  * call is then held here as well, and permitted nowhere.
  */
-import type { HeldCallFact } from '@governance/shared/facts';
+import type { HeldCallFact } from '@governance/shared/channel/facts';
 import { createListeners } from '../../storage/listeners.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 

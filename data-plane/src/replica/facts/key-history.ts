@@ -1,5 +1,5 @@
 /** The history of bundle and feed keys, as published in the feed. */
-import type { KeyHistory } from '@governance/shared/key-history';
+import type { KeyHistory } from '@governance/shared/evidence/key-history';
 import type { FactKindContext } from '../fact-kind.ts';
 
 export function keyHistoryFacts({ facts }: FactKindContext) {

@@ -1,5 +1,5 @@
 /** The tenant's kill switch. An unreadable one counts as engaged. */
-import type { KillSwitchFact } from '@governance/shared/facts';
+import type { KillSwitchFact } from '@governance/shared/channel/facts';
 import type { FactKindContext } from '../fact-kind.ts';
 import type { FactReader } from '../fact-reader.ts';
 

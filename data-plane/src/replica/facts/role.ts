@@ -1,6 +1,6 @@
 /** Resolves an agent's roles to names, permissions and permits. */
-import type { FactOf, RoleFact } from '@governance/shared/facts';
-import { parseResourceScopes } from '@governance/shared/resource-scopes';
+import type { FactOf, RoleFact } from '@governance/shared/channel/facts';
+import { parseResourceScopes } from '@governance/shared/tokens/resource-scopes';
 import type { Permit, ReplicaAgent } from '../../contracts.ts';
 import type { FactReader } from '../fact-reader.ts';
 

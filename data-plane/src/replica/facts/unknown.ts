@@ -3,7 +3,7 @@
  * what they restrict, so the tenant's calls are denied, unless the control plane marked the kind
  * optional.
  */
-import { FACTS, OPTIONAL_KIND } from '@governance/shared/facts';
+import { FACTS, OPTIONAL_KIND } from '@governance/shared/channel/facts';
 import type { FactKindContext } from '../fact-kind.ts';
 
 const isUnknown = (kind: string) => !Object.hasOwn(FACTS, kind) && !kind.startsWith(OPTIONAL_KIND);

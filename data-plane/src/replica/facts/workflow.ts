@@ -2,8 +2,8 @@
  * Workflows, their sessions and delegations, and the keys of their tokens. Unreadable facts count
  * as missing, so that a token which names one is refused.
  */
-import type { DelegationFact, TokenKeysFact } from '@governance/shared/facts';
-import type { SessionTokenClass } from '@governance/shared/session-token';
+import type { DelegationFact, TokenKeysFact } from '@governance/shared/channel/facts';
+import type { SessionTokenClass } from '@governance/shared/tokens/session-token';
 import { createFactCache } from '../fact-cache.ts';
 import type { FactKindContext } from '../fact-kind.ts';
 

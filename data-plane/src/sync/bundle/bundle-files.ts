@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storeFileDurably } from '@governance/shared/durable-file';
 import { isUuid } from '@governance/shared/ids';
+import { storeFileDurably } from '@governance/shared/process/durable-file';
 import { z } from 'zod';
 
 /** Bundles that are kept for the next start. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeedEntry } from '@governance/shared/facts';
+import type { FeedEntry } from '@governance/shared/channel/facts';
 import { describe, expect, it } from 'vitest';
 import { createProgressWaiters } from '../../storage/progress-waiters.ts';
 import { createBundleNews } from './bundle-news.ts';

@@ -3,7 +3,7 @@
  * is restarted only if it fails, or does not bring what was announced: restarting it at once would
  * throw away the answer in flight, at every change and by every data plane.
  */
-import { FACTS, type FeedEntry } from '@governance/shared/facts';
+import { FACTS, type FeedEntry } from '@governance/shared/channel/facts';
 import type { BundleSync } from './bundle-sync.ts';
 
 /** How long a healthy poll may take to bring what was announced. */

@@ -4,8 +4,8 @@
  * there are none every call is denied. Proven by bundle-sync.test.ts.
  */
 import { hash } from 'node:crypto';
-import type { BundleVerificationKey } from '@governance/shared/bundle-signature';
-import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channels';
+import type { BundleVerificationKey } from '@governance/shared/bundle/bundle-signature';
+import type { BundleDownload, ControlPlaneLink } from '@governance/shared/channel/channels';
 import type { ActiveRules } from '../../contracts.ts';
 import { createProgressWaiters } from '../../storage/progress-waiters.ts';
 import { FREEZE_AFTER_MS } from '../feed/freshness.ts';

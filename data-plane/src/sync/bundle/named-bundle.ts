@@ -1,4 +1,4 @@
-import type { FreshnessStatement } from '@governance/shared/signed-statement';
+import type { FreshnessStatement } from '@governance/shared/channel/signed-statement';
 import type { PlaneClock } from '../feed/plane-clock.ts';
 
 /** The newest bundle that a verified statement named, and for how long it has been known. */

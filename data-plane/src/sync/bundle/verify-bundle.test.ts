@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { BUNDLE_LIMITS } from '@governance/shared/bundle-format';
-import type { BundleDownload } from '@governance/shared/channels';
+import { BUNDLE_LIMITS } from '@governance/shared/bundle/bundle-format';
+import type { BundleDownload } from '@governance/shared/channel/channels';
 import { uuidv7 } from '@governance/shared/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -5,20 +5,20 @@
  * verify-bundle.test.ts and bundle-sync.test.ts.
  */
 import { hash } from 'node:crypto';
-import { BundleArchiveError, unpackArchive } from '@governance/shared/bundle-archive';
+import { BundleArchiveError, unpackArchive } from '@governance/shared/bundle/bundle-archive';
 import {
   BUNDLE_MEMBERS,
   BundleData,
   BundleManifest,
   type BundleSettings,
   DECISION_ENTRYPOINT,
-} from '@governance/shared/bundle-format';
+} from '@governance/shared/bundle/bundle-format';
 import {
   BundleSignatureError,
   type BundleVerificationKey,
   verifyBundleSignatures,
-} from '@governance/shared/bundle-signature';
-import type { BundleDownload } from '@governance/shared/channels';
+} from '@governance/shared/bundle/bundle-signature';
+import type { BundleDownload } from '@governance/shared/channel/channels';
 import type { z } from 'zod';
 import { type BundleFault, BundleRefusedError } from '../link/bundle-error.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SignedAdminHead } from '@governance/shared/signed-statement';
+import type { SignedAdminHead } from '@governance/shared/channel/signed-statement';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AdminHeads, loadAdminHeads, type WentBack } from './admin-heads.ts';

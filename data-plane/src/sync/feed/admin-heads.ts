@@ -6,10 +6,10 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { compareAdminHeads, isContradicted } from '@governance/shared/admin-head';
-import { AdminHeadReport } from '@governance/shared/channels';
-import { storeFileDurably } from '@governance/shared/durable-file';
-import type { AdminHead, SignedAdminHead } from '@governance/shared/signed-statement';
+import { compareAdminHeads, isContradicted } from '@governance/shared/channel/admin-head';
+import { AdminHeadReport } from '@governance/shared/channel/channels';
+import type { AdminHead, SignedAdminHead } from '@governance/shared/channel/signed-statement';
+import { storeFileDurably } from '@governance/shared/process/durable-file';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { AppliedBarrier } from '@governance/shared/channels';
+import type { AppliedBarrier } from '@governance/shared/channel/channels';
 import type { SyncLog } from '../link/sync-failure.ts';
 
 /** Long polls return when something changes; only a lost wake-up needs a kick. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { FeedEntry } from '@governance/shared/facts';
+import type { FeedEntry } from '@governance/shared/channel/facts';
 import type { LocalReplica } from '../../replica/replica.ts';
 import type { FeedProgress } from './feed-progress.ts';
 

@@ -5,9 +5,9 @@
  * known, in one transaction after its signed end was verified. Proven by feed-follower.test.ts and
  * feed-follower-model.test.ts.
  */
-import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
-import type { FeedEntry } from '@governance/shared/facts';
-import type { StatementKey } from '@governance/shared/signed-statement';
+import type { ControlPlaneLink, FeedPage } from '@governance/shared/channel/channels';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import type { StatementKey } from '@governance/shared/channel/signed-statement';
 import type { LocalReplica } from '../../replica/replica.ts';
 import { sqliteCode } from '../../storage/durable-database.ts';
 import { SYNC_BACKOFF } from '../link/backoff.ts';

@@ -1,6 +1,6 @@
-import type { FeedEntry } from '@governance/shared/facts';
-import { feedDigest } from '@governance/shared/feed-chain';
-import type { FreshnessStatement } from '@governance/shared/signed-statement';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import { feedDigest } from '@governance/shared/channel/feed-chain';
+import type { FreshnessStatement } from '@governance/shared/channel/signed-statement';
 import { expect, it } from 'vitest';
 import { type FeedPosition, verifyPage } from './feed-page.ts';
 

@@ -1,8 +1,8 @@
 /** The checks that a page or snapshot of the feed must pass before it is applied. */
-import type { FeedPage, FeedRequest } from '@governance/shared/channels';
-import type { FeedEntry } from '@governance/shared/facts';
-import { createSnapshotDigest, feedDigest } from '@governance/shared/feed-chain';
-import type { FreshnessStatement, SnapshotEnd } from '@governance/shared/signed-statement';
+import type { FeedPage, FeedRequest } from '@governance/shared/channel/channels';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import { createSnapshotDigest, feedDigest } from '@governance/shared/channel/feed-chain';
+import type { FreshnessStatement, SnapshotEnd } from '@governance/shared/channel/signed-statement';
 import { FeedRefusedError } from '../link/feed-error.ts';
 
 export type FeedPosition = Pick<FeedRequest, 'cursor' | 'digest'>;

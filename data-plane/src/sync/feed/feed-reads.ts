@@ -1,5 +1,5 @@
 /** Reads pages of a feed by long polls. */
-import type { ControlPlaneLink, FeedPage } from '@governance/shared/channels';
+import type { ControlPlaneLink, FeedPage } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import type { FeedPosition } from './feed-page.ts';

@@ -1,11 +1,11 @@
 /** The signed statements that a page of the feed carries, and what follows of each. */
-import type { FeedPage } from '@governance/shared/channels';
+import type { FeedPage } from '@governance/shared/channel/channels';
 import {
   type FreshnessStatement,
   type SignedAdminHead,
   type StatementKey,
   verifyStatement,
-} from '@governance/shared/signed-statement';
+} from '@governance/shared/channel/signed-statement';
 import type { Freshness } from './freshness.ts';
 import type { Recognitions } from './recognitions.ts';
 

@@ -4,7 +4,7 @@
  * the control plane answers means that somebody withholds changes; one older than `offline_max_age`
  * means that nothing known here may permit anything any more.
  */
-import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/clock-jumps';
+import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/time/clock-jumps';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import type { PlaneClock } from './plane-clock.ts';
 

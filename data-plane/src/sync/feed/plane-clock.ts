@@ -5,8 +5,8 @@
  * Proven by freshness.test.ts.
  */
 import { readFileSync } from 'node:fs';
-import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/clock-jumps';
-import { storeFileDurably, writeFileDurably } from '@governance/shared/durable-file';
+import { storeFileDurably, writeFileDurably } from '@governance/shared/process/durable-file';
+import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/time/clock-jumps';
 
 const KEEP_EVERY_MS = 10_000;
 

@@ -7,8 +7,8 @@
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { writeFileDurably } from '@governance/shared/durable-file';
-import type { Recognition } from '@governance/shared/signed-statement';
+import type { Recognition } from '@governance/shared/channel/signed-statement';
+import { writeFileDurably } from '@governance/shared/process/durable-file';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 

@@ -3,9 +3,9 @@
  * in after its signed end was verified. Until then the earlier facts stay in force. What is signed
  * is known only at the end, so what is staged before is bounded: it would fill the disk.
  */
-import type { ControlPlaneLink } from '@governance/shared/channels';
-import type { FeedEntry } from '@governance/shared/facts';
-import { type StatementKey, verifyStatement } from '@governance/shared/signed-statement';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import { type StatementKey, verifyStatement } from '@governance/shared/channel/signed-statement';
 import type { LocalReplica } from '../../replica/replica.ts';
 import type { SnapshotStaging } from '../../replica/snapshot-staging.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';

@@ -2,8 +2,8 @@
  * What pages brought that end before the place their statement signs. Nobody vouches for it until a
  * page reaches such a place: until then it is kept in memory and counts for nothing.
  */
-import type { FeedEntry } from '@governance/shared/facts';
-import type { FreshnessStatement } from '@governance/shared/signed-statement';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import type { FreshnessStatement } from '@governance/shared/channel/signed-statement';
 import type { FeedPosition, VerifiedPage } from './feed-page.ts';
 
 /** Beyond these a snapshot is read, which is staged on disk and signed at its end. */

@@ -2,7 +2,7 @@
  * The state of a tenant's control plane as seen from this data plane. It distinguishes three
  * things: nothing answers, something answers and the answer is refused, and it revoked this plane.
  */
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { AWAY_BACKOFF, type BackoffLimits, BUSY_BACKOFF } from './backoff.ts';
 import { LinkError } from './link-error.ts';

@@ -1,14 +1,14 @@
 /**
  * A control plane over HTTP: requests and their limits in time and size, and what its answers mean
- * (shared/src/channel-routes.ts has the paths). An answer counts as the control plane's own when
+ * (shared/src/channel/channel-routes.ts has the paths). An answer counts as the control plane's own when
  * it has the form that was agreed; anything else, such as a proxy's page, is as if there were none.
  * Redirects are not followed: the token goes to the configured address and nowhere else. Proven
  * by control-plane-link.test.ts.
  */
 import { ByteCollector } from '@governance/shared/byte-collector';
 import { ERRORS, type ErrorCode } from '@governance/shared/errors';
-import { ErrorBody } from '@governance/shared/http-errors';
-import { parseStrictJson } from '@governance/shared/strict-json';
+import { ErrorBody } from '@governance/shared/http/http-errors';
+import { parseStrictJson } from '@governance/shared/json/strict-json';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 import { AnswerRefusedError, LinkError } from './link-error.ts';

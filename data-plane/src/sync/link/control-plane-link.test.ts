@@ -1,8 +1,8 @@
 /** The channels over HTTP, against a real listener that answers well, badly, or not at all. */
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { proveRegistration } from '@governance/shared/channel-routes';
-import type { ControlPlaneLink, RegistrationRequest } from '@governance/shared/channels';
+import { proveRegistration } from '@governance/shared/channel/channel-routes';
+import type { ControlPlaneLink, RegistrationRequest } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aBundle, aBundleSigner } from '../../testing/test-bundles.ts';

@@ -1,6 +1,6 @@
 /** One tenant's channels over HTTP. Proven by control-plane-link.test.ts. */
-import type { BatchReceipt } from '@governance/shared/audit-batch';
-import { BUNDLE_LIMITS } from '@governance/shared/bundle-format';
+
+import { BUNDLE_LIMITS } from '@governance/shared/bundle/bundle-format';
 import {
   CHANNEL_PATHS,
   encodeBatch,
@@ -8,20 +8,21 @@ import {
   NDJSON,
   REVISION_HEADER,
   SnapshotLine,
-} from '@governance/shared/channel-routes';
+} from '@governance/shared/channel/channel-routes';
 import {
   type ControlPlaneLink,
   DeploymentToken,
   HeartbeatReceipt,
   type ProvenRegistration,
   RegistrationReply,
-} from '@governance/shared/channels';
+} from '@governance/shared/channel/channels';
+import type { FeedEntry } from '@governance/shared/channel/facts';
+import type { SignedSnapshotEnd } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
-import { PayloadReceipt } from '@governance/shared/event-payload';
+import { PayloadReceipt } from '@governance/shared/evidence/event-payload';
 import { LogView } from '@governance/shared/evidence/log-watch';
-import type { FeedEntry } from '@governance/shared/facts';
-import { LineTooLongError, readLines } from '@governance/shared/read-lines';
-import type { SignedSnapshotEnd } from '@governance/shared/signed-statement';
+import type { BatchReceipt } from '@governance/shared/ledger/audit-batch';
+import { LineTooLongError, readLines } from '@governance/shared/process/read-lines';
 import { Id, Sha256Hex } from '@governance/shared/text';
 import { z } from 'zod';
 import { BundleRefusedError } from './bundle-error.ts';

@@ -1,4 +1,8 @@
-import type { ControlPlaneLink, Heartbeat, HeartbeatReceipt } from '@governance/shared/channels';
+import type {
+  ControlPlaneLink,
+  Heartbeat,
+  HeartbeatReceipt,
+} from '@governance/shared/channel/channels';
 import { aboutFailure, type SyncFailure, type SyncLog, toSyncFailure } from './sync-failure.ts';
 
 /** Specification 1, section 8. */

@@ -1,5 +1,5 @@
 import { AppError } from '@governance/shared/errors';
-import { zodFault } from '@governance/shared/zod-fault';
+import { zodFault } from '@governance/shared/http/zod-fault';
 import { ZodError } from 'zod';
 
 /** Why a part of the synchronisation failed; null once it succeeded. */

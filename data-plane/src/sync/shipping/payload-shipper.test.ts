@@ -1,5 +1,5 @@
 import { AppError } from '@governance/shared/errors';
-import type { PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
+import type { PayloadReceipt, PayloadUpload } from '@governance/shared/evidence/event-payload';
 import { uuidv7 } from '@governance/shared/ids';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { SpooledUpload } from '../../payloads/payload-spool.ts';

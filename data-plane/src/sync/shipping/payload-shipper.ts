@@ -4,9 +4,9 @@
  * again after a pause. An upload on which it fails is retried on its own, and split into smaller
  * ones: a part that cannot be stored does not block others. Proven by payload-shipper.test.ts.
  */
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
-import type { PayloadReceipt, PayloadUpload } from '@governance/shared/event-payload';
+import type { PayloadReceipt, PayloadUpload } from '@governance/shared/evidence/event-payload';
 import type { PayloadSpool } from '../../payloads/payload-spool.ts';
 import { type BackoffLimits, backoff, createPause, SYNC_BACKOFF } from '../link/backoff.ts';
 import { AnswerRefusedError, LinkError } from '../link/link-error.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '@governance/shared/durations';
+import { DAY_MS } from '@governance/shared/time/durations';
 import type { DurableLedger } from '../../ledger/ledger.ts';
 import { failureMessage, type SyncLog } from '../link/sync-failure.ts';
 

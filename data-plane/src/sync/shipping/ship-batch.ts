@@ -1,6 +1,6 @@
-import type { BatchReceipt, SignedBatch } from '@governance/shared/audit-batch';
-import type { ControlPlaneLink } from '@governance/shared/channels';
+import type { ControlPlaneLink } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
+import type { BatchReceipt, SignedBatch } from '@governance/shared/ledger/audit-batch';
 import type { DurableLedger } from '../../ledger/ledger.ts';
 import type { ShippingStatus } from './shipping-status.ts';
 

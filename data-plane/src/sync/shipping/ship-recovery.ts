@@ -2,8 +2,9 @@
  * What follows a failed attempt to ship: a pause, an earlier position, or the end of the stream.
  * Proven by shipper.test.ts.
  */
-import type { SignedBatch } from '@governance/shared/audit-batch';
+
 import { AppError } from '@governance/shared/errors';
+import type { SignedBatch } from '@governance/shared/ledger/audit-batch';
 import { z } from 'zod';
 import type { DurableLedger } from '../../ledger/ledger.ts';
 import { LedgerError } from '../../ledger/ledger-error.ts';

@@ -12,9 +12,10 @@
  *
  * The heartbeat reports a stop (stream-report.ts), since no record would arrive.
  */
-import type { SignedBatch } from '@governance/shared/audit-batch';
-import { BATCH_LIMITS } from '@governance/shared/channel-routes';
-import type { ControlPlaneLink, ShippedEnd } from '@governance/shared/channels';
+
+import { BATCH_LIMITS } from '@governance/shared/channel/channel-routes';
+import type { ControlPlaneLink, ShippedEnd } from '@governance/shared/channel/channels';
+import type { SignedBatch } from '@governance/shared/ledger/audit-batch';
 import type { DurableLedger } from '../../ledger/ledger.ts';
 import { type BackoffLimits, WAKE_SPREAD_MS } from '../link/backoff.ts';
 import { createFlushWaits } from './flush-waits.ts';

@@ -1,4 +1,4 @@
-import type { ShippedEnd, StreamReport } from '@governance/shared/channels';
+import type { ShippedEnd, StreamReport } from '@governance/shared/channel/channels';
 import {
   aboutFailure,
   type SyncFailure,

@@ -1,4 +1,4 @@
-import { StreamReport } from '@governance/shared/channels';
+import { StreamReport } from '@governance/shared/channel/channels';
 import { describe, expect, it } from 'vitest';
 import type { ShipperStatus } from './shipping-status.ts';
 import { createStreamReporter, toStreamReport } from './stream-report.ts';

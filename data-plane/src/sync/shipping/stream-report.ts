@@ -2,7 +2,7 @@
  * The heartbeat's report on a tenant's stream: whether records still arrive, and why not. A record
  * of it would be stuck in the stopped stream. Proven by stream-report.test.ts.
  */
-import type { StreamReport } from '@governance/shared/channels';
+import type { StreamReport } from '@governance/shared/channel/channels';
 import type { DurableLedger, LedgerStatus } from '../../ledger/ledger.ts';
 import type { Shipper } from './shipper.ts';
 import type { ShipperStatus } from './shipping-status.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LogWatchReport } from '@governance/shared/channels';
+import { LogWatchReport } from '@governance/shared/channel/channels';
 import { AppError } from '@governance/shared/errors';
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

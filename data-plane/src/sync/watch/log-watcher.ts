@@ -4,7 +4,7 @@
  * raised as an alert; it stops nothing. A control plane that does not answer contradicts nothing.
  * Proven by log-watcher.test.ts.
  */
-import type { ControlPlaneLink, LogWatchReport } from '@governance/shared/channels';
+import type { ControlPlaneLink, LogWatchReport } from '@governance/shared/channel/channels';
 import { parseCheckpoint } from '@governance/shared/evidence/checkpoint';
 import { judgeLogView, type LogView } from '@governance/shared/evidence/log-watch';
 import {

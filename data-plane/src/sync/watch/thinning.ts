@@ -2,7 +2,7 @@
  * Which checkpoints may be dropped: the newest stay dense, older ones are thinned to one an hour,
  * then one a day, and their number is bounded in any case. Proven by thinning.test.ts.
  */
-import { HOUR_MS } from '@governance/shared/durations';
+import { HOUR_MS } from '@governance/shared/time/durations';
 
 /** In the order in which they were seen. */
 export interface KeptAt {

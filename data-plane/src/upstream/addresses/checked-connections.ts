@@ -3,7 +3,7 @@
  * changes (a data plane gets a second tenant), no earlier connection is used again.
  */
 
-import type { AddressPolicy } from '@governance/shared/address-policy';
+import type { AddressPolicy } from '@governance/shared/outbound/address-policy';
 import { Agent, type Dispatcher } from 'undici';
 
 /**

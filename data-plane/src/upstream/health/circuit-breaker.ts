@@ -3,7 +3,7 @@
  * time; then one request probes whether the server answers again. Meanwhile lists leave the server
  * out, and calls fail at once. Proven by health.test.ts.
  */
-import type { ReportedHealth } from '@governance/shared/channels';
+import type { ReportedHealth } from '@governance/shared/channel/channels';
 import type { Logger } from 'pino';
 import { UpstreamFailure, type UpstreamFailureKind, type UpstreamSession } from '../upstream.ts';
 

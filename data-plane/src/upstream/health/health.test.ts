@@ -1,4 +1,4 @@
-import type { ReportedHealth } from '@governance/shared/channels';
+import type { ReportedHealth } from '@governance/shared/channel/channels';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { GuardedSession } from '../sessions/guarded-session.ts';

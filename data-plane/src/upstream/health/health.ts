@@ -1,5 +1,5 @@
 /** The health of MCP servers as seen by this process: for heartbeats, metrics and callers. */
-import type { ServerReport } from '@governance/shared/channels';
+import type { ServerReport } from '@governance/shared/channel/channels';
 import {
   CircuitBreaker,
   type CircuitBreakerDeps,

@@ -1,5 +1,5 @@
-import { type AddressPolicy, notAllowed } from '@governance/shared/address-policy';
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
+import { type AddressPolicy, notAllowed } from '@governance/shared/outbound/address-policy';
 import type { RulesProvider } from '../../contracts.ts';
 import type { StdioAccess } from '../stdio/stdio-access.ts';
 import type { ServerFinding } from './server-report.ts';

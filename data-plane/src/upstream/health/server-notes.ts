@@ -2,7 +2,7 @@
  * Notes on MCP servers beside their answers: that one may not be used here, or that part of one is
  * left out. Heartbeats report them (`ServerReport.reasons`) until they are removed.
  */
-import { MAX_SERVER_REASON, type ReportedHealth } from '@governance/shared/channels';
+import { MAX_SERVER_REASON, type ReportedHealth } from '@governance/shared/channel/channels';
 import type { ServerFinding } from './server-report.ts';
 
 /** The topic of a note: a server has one note for each. */

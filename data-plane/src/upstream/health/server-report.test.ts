@@ -1,4 +1,4 @@
-import { Heartbeat, type ReportedHealth } from '@governance/shared/channels';
+import { Heartbeat, type ReportedHealth } from '@governance/shared/channel/channels';
 import { expect, it } from 'vitest';
 import { toServerReport } from './server-report.ts';
 

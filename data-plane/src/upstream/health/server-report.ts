@@ -3,7 +3,7 @@ import {
   MAX_SERVER_REASONS,
   type ReportedHealth,
   type ServerReport,
-} from '@governance/shared/channels';
+} from '@governance/shared/channel/channels';
 
 /**
  * Limit of a report as JSON. A control plane accepts heartbeats of 64 KiB, but earlier versions only

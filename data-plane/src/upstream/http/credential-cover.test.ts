@@ -1,5 +1,5 @@
-import { createAddressPolicy } from '@governance/shared/address-policy';
 import { uuidv7 } from '@governance/shared/ids';
+import { createAddressPolicy } from '@governance/shared/outbound/address-policy';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openStdio, startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
 import { createUpstreamPool } from '../sessions/pool.ts';

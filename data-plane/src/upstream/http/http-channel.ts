@@ -3,7 +3,7 @@
  * requests in progress. The session that holds it decides which MCP is spoken.
  */
 
-import { notAllowed } from '@governance/shared/address-policy';
+import { notAllowed } from '@governance/shared/outbound/address-policy';
 import type { Dispatcher } from 'undici';
 import { HOPS_HEADER } from '../hops.ts';
 import type { ClientInfo } from '../initialize.ts';

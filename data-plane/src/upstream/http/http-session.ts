@@ -5,7 +5,7 @@
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { inTime } from '@governance/shared/in-time';
+import { inTime } from '@governance/shared/time/in-time';
 import { shareRun } from '../../storage/share-run.ts';
 import { type EraCandidate, EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
 import {

@@ -1,4 +1,4 @@
-import { isMethodName } from '@governance/shared/permission';
+import { isMethodName } from '@governance/shared/tokens/permission';
 import type { Asker, UpstreamSession } from '../upstream.ts';
 import type { ListedItem } from './list-page.ts';
 import { LIST_BUDGETS, LIST_START, type ListPart, readListPart } from './list-part.ts';

@@ -1,5 +1,5 @@
 /** The members of every request to a modern server, and what such a server says about itself. */
-import { zodFault } from '@governance/shared/zod-fault';
+import { zodFault } from '@governance/shared/http/zod-fault';
 import { z } from 'zod';
 import { EraRefusal, MODERN_REVISION, otherVersions, refusalFrom } from '../era.ts';
 import type { SessionOptions } from '../initialize.ts';

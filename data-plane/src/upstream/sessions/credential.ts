@@ -5,7 +5,7 @@
 import {
   SealedUpstreamCredential,
   type UpstreamCredential,
-} from '@governance/shared/upstream-credential';
+} from '@governance/shared/mcp/upstream-credential';
 
 /** Where a credential belongs; one sealed for another place is refused. */
 export interface CredentialPlace {

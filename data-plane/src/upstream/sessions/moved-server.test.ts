@@ -1,6 +1,6 @@
 /** The registry moves a server, or changes its credential: who only listens follows it. */
 
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openTestPool } from '../../testing/test-modern.ts';
 import { HTTP_SERVER } from '../../testing/test-plane.ts';

@@ -1,6 +1,6 @@
 /** Clients that servers may ask something: their sessions with servers are theirs, and bounded. */
 
-import { createAddressPolicy } from '@governance/shared/address-policy';
+import { createAddressPolicy } from '@governance/shared/outbound/address-policy';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HTTP_SERVER, STDIO_SERVER } from '../../testing/test-plane.ts';

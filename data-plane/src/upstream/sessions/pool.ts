@@ -4,7 +4,7 @@
  * that servers may ask something has its own, so that what they ask reaches nobody else. Their
  * numbers are bounded (session-room.ts, process-places.ts).
  */
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import { createUpstreamHealth } from '../health/health.ts';
 import { isTooFar, LOOP_MESSAGE } from '../hops.ts';
 import type { StdioAccess } from '../stdio/stdio-access.ts';

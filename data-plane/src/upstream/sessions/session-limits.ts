@@ -1,5 +1,5 @@
 /** How many sessions with MCP servers there may be: of one agent, of one tenant, of all. */
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 
 /** Whom a session, or its process, counts for. */
 export interface SessionOwner {

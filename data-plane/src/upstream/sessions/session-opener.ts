@@ -3,8 +3,8 @@
  * eras of servers.
  */
 
-import type { AddressPolicy } from '@governance/shared/address-policy';
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
+import type { AddressPolicy } from '@governance/shared/outbound/address-policy';
 import type { Logger } from 'pino';
 import { createCheckedConnections } from '../addresses/checked-connections.ts';
 import { createEraMemory } from '../era.ts';

@@ -2,7 +2,7 @@
  * Ends sessions that are idle, refused, or with servers that left the registry. A session whose
  * listeners make no request gets a successor when its server has changed.
  */
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import type { createSessionNotifications } from './session-notifications.ts';
 import { isOpenedFor } from './session-opener.ts';
 import type { createSessionTable, OpenSession } from './session-table.ts';

@@ -1,5 +1,5 @@
 /** The sessions with servers that are open, and the replaced ones until their last answer. */
-import type { McpServerSetting } from '@governance/shared/bundle-format';
+import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import type { UpstreamSession } from '../upstream.ts';
 import { addressOf, type SessionOrder } from './session-opener.ts';
 import type { RoomEntry } from './session-room.ts';

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAddressPolicy } from '@governance/shared/address-policy';
 import { uuidv7 } from '@governance/shared/ids';
+import { createAddressPolicy } from '@governance/shared/outbound/address-policy';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   openStdio,

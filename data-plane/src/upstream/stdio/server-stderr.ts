@@ -1,5 +1,5 @@
 /** What a process writes to its standard error goes to the log, in bounded amounts. */
-import { MINUTE_MS } from '@governance/shared/durations';
+import { MINUTE_MS } from '@governance/shared/time/durations';
 import type { Logger } from 'pino';
 import { createAllowance } from '../pacing.ts';
 import { LineReader } from './line-reader.ts';

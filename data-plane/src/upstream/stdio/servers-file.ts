@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { zodFault } from '@governance/shared/zod-fault';
+import { zodFault } from '@governance/shared/http/zod-fault';
 import { z } from 'zod';
 
 /** In `tenants`: every tenant that this data plane serves. */

@@ -2,7 +2,7 @@
  * Lines that nobody waits for: no JSON-RPC, blank, too long, or answers to no request. A process
  * that writes this many within a minute, without any other between them, is ended.
  */
-import { MINUTE_MS } from '@governance/shared/durations';
+import { MINUTE_MS } from '@governance/shared/time/durations';
 
 export const MAX_USELESS = 1000;
 

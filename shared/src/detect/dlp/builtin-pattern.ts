@@ -1,4 +1,4 @@
-import type { Severity } from '../../ledger-record.ts';
+import type { Severity } from '../../ledger/ledger-record.ts';
 
 /** A part of a text, in UTF-16 units; `end` is exclusive. */
 export interface Stretch {

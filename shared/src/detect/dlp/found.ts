@@ -1,4 +1,4 @@
-import type { Severity } from '../../ledger-record.ts';
+import type { Severity } from '../../ledger/ledger-record.ts';
 import type { DlpFinding } from '../findings.ts';
 import { rankOf } from '../gravest.ts';
 import type { Stretch } from './builtin-pattern.ts';

@@ -1,5 +1,5 @@
 /** A JSON value laid out as one text, so that one scan reads it and a key precedes its value. */
-import { pointerStep } from '../../json-pointer.ts';
+import { pointerStep } from '../../json/json-pointer.ts';
 
 export interface Leaf {
   /** The complete JSON Pointer. */

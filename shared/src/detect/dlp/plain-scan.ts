@@ -1,5 +1,5 @@
 /** One text as it stands: the pattern engine's candidates, then their judges. */
-import type { Severity } from '../../ledger-record.ts';
+import type { Severity } from '../../ledger/ledger-record.ts';
 import {
   createPatternSet,
   MAX_MATCHES_PER_PATTERN,

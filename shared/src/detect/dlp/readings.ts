@@ -1,5 +1,5 @@
 /** A text as it stands and with its disguises removed. */
-import type { Severity } from '../../ledger-record.ts';
+import type { Severity } from '../../ledger/ledger-record.ts';
 import type { Stretch } from './builtin-pattern.ts';
 import { joinedPartsView } from './decode/parts.ts';
 import { changedParts, type View } from './decode/view.ts';

@@ -1,4 +1,4 @@
-import { pointerStep } from '../../json-pointer.ts';
+import { pointerStep } from '../../json/json-pointer.ts';
 import type { Stretch } from './builtin-pattern.ts';
 import type { FoundInLeaves } from './found.ts';
 

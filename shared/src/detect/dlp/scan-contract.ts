@@ -1,5 +1,5 @@
 /** What the DLP scanner promises. `createDlpScanner` in scanner.ts makes one. */
-import type { Severity } from '../../ledger-record.ts';
+import type { Severity } from '../../ledger/ledger-record.ts';
 import type { DlpFinding } from '../findings.ts';
 
 /** A tenant's changes to a built-in pattern. */

@@ -1,5 +1,5 @@
 /** Values in several pieces: neighbouring leaves of a document, strings in a text. */
-import type { Severity } from '../../ledger-record.ts';
+import type { Severity } from '../../ledger/ledger-record.ts';
 import type { Stretch } from './builtin-pattern.ts';
 import { eachLiteral, holdsLiterals } from './decode/literals.ts';
 import type { Piece } from './decode/piece.ts';

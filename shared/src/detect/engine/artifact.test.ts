@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { assetPath } from '../../assets.ts';
+import { assetPath } from '../../process/assets.ts';
 import { ENGINE_ARTIFACT } from './engine-module.ts';
 
 test('has the SHA-256 that stands beside it', () => {

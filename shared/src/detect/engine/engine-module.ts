@@ -1,7 +1,7 @@
 /** The engine's WebAssembly, loaded and compiled once per thread, on first use. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { assetPath } from '../../assets.ts';
+import { assetPath } from '../../process/assets.ts';
 import { type WasmModule, wasmApi } from './wasm-api.ts';
 
 /** Built by `npm run engine:build`. */

@@ -2,7 +2,7 @@
  * Whether a text addresses the assistant that reads it, and wants something from it. Pure: the same
  * text always gets the same answer. How it decides: docs/inbound-detection.md.
  */
-import type { Severity } from '../../ledger-record.ts';
+import type { Severity } from '../../ledger/ledger-record.ts';
 import type { InboundClass } from '../findings.ts';
 import { rankOf } from '../gravest.ts';
 import { MOST_SEQUENCES } from './calibration.ts';

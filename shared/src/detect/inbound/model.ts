@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { z } from 'zod';
-import { assetPath } from '../../assets.ts';
+import { assetPath } from '../../process/assets.ts';
 import { INBOUND_CLASSES } from '../findings.ts';
 import { CLASS_FEATURES } from './class-model.ts';
 import stored from './model.json' with { type: 'json' };

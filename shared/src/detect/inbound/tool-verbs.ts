@@ -2,7 +2,7 @@
  * The verbs of tools' names, as an identifier's parts are hashed (passages.ts): a text that names a
  * tool (`delete_user`, `gmail.send_draft`) asks for more than one that names a field.
  */
-import { VERB_WORDS } from '../../tool-words.ts';
+import { VERB_WORDS } from '../../mcp/tool-words.ts';
 import { KIND_OF } from './characters.ts';
 import { mix } from './tokens.ts';
 

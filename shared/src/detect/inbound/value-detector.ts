@@ -2,7 +2,7 @@
  * The detector over a JSON value: each of its strings, and its members' names. Everything is read,
  * however much was found before: only the gravest findings, all that a report holds, end it.
  */
-import { pointerStep } from '../../json-pointer.ts';
+import { pointerStep } from '../../json/json-pointer.ts';
 import type { InboundFinding } from '../findings.ts';
 import { addGravest, isFullOfGravest, rankOf } from '../gravest.ts';
 import { atOnce, type Portioned } from '../portions.ts';

@@ -1,6 +1,6 @@
 /** Reads a call's arguments by their shape: the paths, recipients and items that they name. */
-import { pointerStep } from '../../json-pointer.ts';
-import { readAnsible } from './ansible.ts';
+import { pointerStep } from '../../json/json-pointer.ts';
+import { isRecipient, useOf } from './argument-use.ts';
 import {
   type ArgumentName,
   isBase,
@@ -8,8 +8,9 @@ import {
   isNowhere,
   isPathForm,
   isSender,
-} from './argument-kinds.ts';
-import { isRecipient, useOf } from './argument-use.ts';
+} from './arguments/argument-kinds.ts';
+import { InnerTexts } from './arguments/inner-json.ts';
+import { asCommandLine, isTyped } from './arguments/typed-text.ts';
 import {
   type CallScope,
   createScope,
@@ -18,32 +19,36 @@ import {
   isDeleteOperation,
   isRunCode,
 } from './call-scope.ts';
-import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './chat-mentions.ts';
-import { countListed } from './counted-ids.ts';
-import { asksOnly, CELLS, listKindOf } from './counted-lists.ts';
-import { countMembers } from './counted-members.ts';
-import { countRange } from './counted-ranges.ts';
-import { countRequested } from './counted-requests.ts';
-import { findCypherReach, isCypher } from './cypher-reach.ts';
+import { countListed } from './counts/counted-ids.ts';
+import { asksOnly, CELLS, listKindOf } from './counts/counted-lists.ts';
+import { countMembers } from './counts/counted-members.ts';
+import { countRange } from './counts/counted-ranges.ts';
+import { countRequested } from './counts/counted-requests.ts';
 import { readArgument } from './deleted-files.ts';
 import { isFilterOfAll, isObjectOfAll } from './filters-of-all.ts';
-import { InnerTexts } from './inner-json.ts';
-import { mayBeMail, readMailRecipients } from './mail-headers.ts';
-import { addressesIn } from './mail-programs.ts';
-import { EVERYTHING, findMongoReach } from './mongo-reach.ts';
 import { findNamedFiles } from './named-files.ts';
 import { isPatch, readPatch } from './patched-files.ts';
+import { readAnsible } from './programs/ansible.ts';
+import { addressesIn } from './programs/mail-programs.ts';
+import {
+  MAX_SHELL_LENGTH,
+  readCodeReach,
+  readShellReach,
+  type ShellReach,
+} from './programs/shell-reach.ts';
+import { commandOfParts, isFlushLine, isTexts } from './programs/tool-program.ts';
+import { findCypherReach, isCypher } from './queries/cypher-reach.ts';
+import { EVERYTHING, findMongoReach } from './queries/mongo-reach.ts';
+import { countSqlThings } from './queries/sql-count.ts';
+import { findSqlFiles } from './queries/sql-files.ts';
+import { findSqlReach, mayBeSql, SQL_EFFORT } from './queries/sql-reach.ts';
 import { type ReachCall, type ReachFinding, type TouchedPath, tooMany } from './reach-finding.ts';
 import { asksGraphQl, asksSearchServer, isReadOperation } from './read-requests.ts';
-import { RecipientList } from './recipient-list.ts';
-import { areAddresses } from './recipients.ts';
+import { isBroadcast, mentionsAll, NOTIFIES_ALL } from './recipients/chat-mentions.ts';
+import { mayBeMail, readMailRecipients } from './recipients/mail-headers.ts';
+import { RecipientList } from './recipients/recipient-list.ts';
+import { areAddresses } from './recipients/recipients.ts';
 import { findRecordReach } from './record-reach.ts';
-import { MAX_SHELL_LENGTH, readCodeReach, readShellReach, type ShellReach } from './shell-reach.ts';
-import { countSqlThings } from './sql-count.ts';
-import { findSqlFiles } from './sql-files.ts';
-import { findSqlReach, mayBeSql, SQL_EFFORT } from './sql-reach.ts';
-import { commandOfParts, isFlushLine, isTexts } from './tool-program.ts';
-import { asCommandLine, isTyped } from './typed-text.ts';
 import { FILTERS, isAllOf, isCount } from './unbounded-tool.ts';
 import { isAllName, isWildAddress } from './web-reach.ts';
 import { findWholeCall } from './whole-call.ts';
@@ -117,7 +122,7 @@ export class ArgumentReader {
     const isAsked = call.action !== 'delete' && asksGraphQl(record);
     const isSearched = call.action !== 'delete' && asksSearchServer(record);
     const members = countMembers(record, of, { action: call.action, words }, isInList, isItem);
-    const itemsBefore = this.items;
+    const least = this.items + members;
     if (call.action !== 'read') this.#ansible(record);
     for (const key of Object.keys(record)) {
       const member = record[key];
@@ -138,8 +143,7 @@ export class ArgumentReader {
       this.#trail.pop();
     }
     // What they list themselves is counted already.
-    const further = members - (this.items - itemsBefore);
-    if (further > 0) this.#count(further);
+    if (least > this.items) this.#count(least - this.items);
   }
 
   #ansible(record: Args): void {

@@ -1,5 +1,5 @@
 /** What a call does with an argument, as its name and the tool's say. */
-import type { ArgumentName } from './argument-kinds.ts';
+import type { ArgumentName } from './arguments/argument-kinds.ts';
 import type { CallScope, ToolKind } from './call-scope.ts';
 import type { PathUse } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';

@@ -1,12 +1,12 @@
 /** What all arguments of a call share, and the calls that stand within a call. */
-import { wordsOfName } from '../../words-of-name.ts';
-import { type ArgumentName, isBase, readArgumentName } from './argument-kinds.ts';
+import { wordsOfName } from '../../mcp/words-of-name.ts';
+import { type ArgumentName, isBase, readArgumentName } from './arguments/argument-kinds.ts';
+import { isTerminalTool } from './arguments/typed-text.ts';
 import { isOfCluster } from './cluster-namespace.ts';
 import { type DeletedFiles, findDeletedFiles, readArgument } from './deleted-files.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
 import { asksSearchServer, isChangingRequest, isReadOperation } from './read-requests.ts';
-import { isTerminalTool } from './typed-text.ts';
 import { wordSet } from './word-set.ts';
 
 const SHELL_TOOLS = wordSet(

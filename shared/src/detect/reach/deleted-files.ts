@@ -1,5 +1,5 @@
 /** How a call names files and folders that it deletes, where no argument's name says `path`. */
-import { type ArgumentName, readArgumentName } from './argument-kinds.ts';
+import { type ArgumentName, readArgumentName } from './arguments/argument-kinds.ts';
 import { deletedThing } from './deleted-store.ts';
 import { wordSet } from './word-set.ts';
 

@@ -1,6 +1,6 @@
 /** Deletes of a whole store of data, as the names of a tool and its arguments say. */
-import { wordsOfName } from '../../words-of-name.ts';
-import { MAX_NAME, readArgumentName } from './argument-kinds.ts';
+import { wordsOfName } from '../../mcp/words-of-name.ts';
+import { MAX_NAME, readArgumentName } from './arguments/argument-kinds.ts';
 import { isSideBranchName } from './git-branches.ts';
 import { escalates, type ReachCall } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';

@@ -1,9 +1,9 @@
 /** Filters that match everything, in the languages of databases, search servers and clusters. */
 import type { Effort } from '../../glob.ts';
-import type { ArgumentName } from './argument-kinds.ts';
-import { matchesAll } from './mongo-command.ts';
-import { readSqlReadings } from './sql-tokens.ts';
-import { truthOf } from './sql-truth.ts';
+import type { ArgumentName } from './arguments/argument-kinds.ts';
+import { matchesAll } from './queries/mongo-command.ts';
+import { readSqlReadings } from './queries/sql-tokens.ts';
+import { truthOf } from './queries/sql-truth.ts';
 import { matchesAllText } from './unbounded-tool.ts';
 
 type Member = Readonly<Record<string, unknown>>;

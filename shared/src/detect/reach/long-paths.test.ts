@@ -1,7 +1,7 @@
 /** Paths of a megabyte: they are read whole, and cost no more than their length. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { createReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 
 const reachOf = createReach({
   ...DEFAULT_BLAST_RADIUS,

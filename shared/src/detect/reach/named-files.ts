@@ -1,5 +1,5 @@
 /** Files that a tool writes whose names are given as no path: `files: {'.env': …}`. */
-import { type ArgumentName, isPathForm } from './argument-kinds.ts';
+import { type ArgumentName, isPathForm } from './arguments/argument-kinds.ts';
 import type { CallScope } from './call-scope.ts';
 import type { TouchedPath } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';

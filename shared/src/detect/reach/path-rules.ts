@@ -1,6 +1,7 @@
 /** How far a deleted, written or read path may reach. */
-import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
+
 import { Glob } from '../../glob.ts';
+import type { BlastRadiusSettings } from './blast-radius-settings.ts';
 import { asHome, depthOf, type PathForm, readPathForms } from './path-forms.ts';
 import { graver, type PathUse, type ReachFinding, type TouchedPath } from './reach-finding.ts';
 

@@ -1,7 +1,7 @@
 /** What code does that a command line gives to an interpreter. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { createCommandReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 import { createReachFinder } from './reach.ts';
 
 const find = createReachFinder(DEFAULT_BLAST_RADIUS);

@@ -1,8 +1,8 @@
 /** Commands of platforms, of disks and of databases that reach far, and those that look like them. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { cpuMs } from '../../testing/test-cpu.ts';
 import { createCommandReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 
 const run = createCommandReach({
   ...DEFAULT_BLAST_RADIUS,

@@ -1,7 +1,7 @@
 /** Requests over HTTP, and documents of GraphQL, in the arguments of a tool. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { createReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 
 const reachOf = createReach(DEFAULT_BLAST_RADIUS);
 const people = (count: number) =>

@@ -1,8 +1,8 @@
 /** What stands behind substitutions, in here-documents and in pipes of a command line. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { cpuMs } from '../../testing/test-cpu.ts';
 import { createCommandReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 import { createReachFinder } from './reach.ts';
 
 const find = createReachFinder(DEFAULT_BLAST_RADIUS);

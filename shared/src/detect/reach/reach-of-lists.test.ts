@@ -1,8 +1,8 @@
 /** Which lists are things that a call changes: rows, values in SQL, requests, points of a chart. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 

@@ -1,8 +1,8 @@
 /** Files, things and filters that are named in forms of their own. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 import type { ReachCall } from './reach-finding.ts';
 
 const reach = createReach({

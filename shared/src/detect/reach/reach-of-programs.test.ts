@@ -1,8 +1,8 @@
 /** What programs on a command line write where their options say, and what wipes a disk. */
 import { expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { cpuMs } from '../../testing/test-cpu.ts';
 import { createReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 

@@ -1,8 +1,8 @@
 /** Command lines in which only the run shows a program, a list or a value. */
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { cpuMs } from '../../testing/test-cpu.ts';
 import { createCommandReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 
 const run = createCommandReach({
   ...DEFAULT_BLAST_RADIUS,

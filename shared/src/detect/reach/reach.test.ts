@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BLAST_RADIUS } from '../../blast-radius-settings.ts';
 import { createReach } from '../../testing/test-reach.ts';
+import { DEFAULT_BLAST_RADIUS } from './blast-radius-settings.ts';
 import { createReachFinder } from './reach.ts';
 import type { ReachCall } from './reach-finding.ts';
 

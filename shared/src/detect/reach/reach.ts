@@ -3,8 +3,9 @@
  * to how many items, into which files. Pure, and linear in the arguments. docs/blast-radius.md says
  * what denies and what escalates.
  */
-import type { BlastRadiusSettings } from '../../blast-radius-settings.ts';
+
 import { ArgumentReader } from './argument-reader.ts';
+import type { BlastRadiusSettings } from './blast-radius-settings.ts';
 import { createPathRules } from './path-rules.ts';
 import {
   escalates,

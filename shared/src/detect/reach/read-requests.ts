@@ -1,5 +1,5 @@
 /** Requests within a call that only read, however many things they name. */
-import { readArgumentName } from './argument-kinds.ts';
+import { readArgumentName } from './arguments/argument-kinds.ts';
 import { wordSet } from './word-set.ts';
 
 type Member = Readonly<Record<string, unknown>>;

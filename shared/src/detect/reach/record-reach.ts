@@ -1,11 +1,11 @@
 /** What an object among the arguments does as a whole, whatever its members are read as. */
-import type { ArgumentName } from './argument-kinds.ts';
+import type { ArgumentName } from './arguments/argument-kinds.ts';
 import type { CallScope } from './call-scope.ts';
 import { findClusterReach, findNamespaceReach } from './cluster-namespace.ts';
 import { DELETES_A_STORE } from './deleted-store.ts';
-import { changesAllByGraphQl, deletesStoreByGraphQl } from './graphql-mutation.ts';
-import { findMongoCommand } from './mongo-command.ts';
-import { EVERYTHING } from './mongo-reach.ts';
+import { changesAllByGraphQl, deletesStoreByGraphQl } from './queries/graphql-mutation.ts';
+import { findMongoCommand } from './queries/mongo-command.ts';
+import { EVERYTHING } from './queries/mongo-reach.ts';
 import type { WholeReach } from './reach-finding.ts';
 
 /** @param of the argument that it is */

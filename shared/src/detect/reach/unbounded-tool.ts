@@ -1,5 +1,5 @@
 /** Tools that change many things at once, without an argument that says which. */
-import { type ArgumentName, readArgumentName } from './argument-kinds.ts';
+import { type ArgumentName, readArgumentName } from './arguments/argument-kinds.ts';
 import { isDeletion } from './deleted-store.ts';
 import type { ReachCall } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';

@@ -1,11 +1,11 @@
 /** What a call does as a whole, as the name of its tool and its own arguments say together. */
 import type { CallScope } from './call-scope.ts';
 import { DELETES_A_STORE, deletesStore } from './deleted-store.ts';
-import { EVERYTHING } from './mongo-reach.ts';
+import { findToolReach } from './programs/tool-program.ts';
+import { EVERYTHING } from './queries/mongo-reach.ts';
 import type { WholeReach } from './reach-finding.ts';
-import { findToolReach } from './tool-program.ts';
+import { sendsToAudience, TO_AUDIENCE } from './recipients/whole-audience.ts';
 import { selectsNothing } from './unbounded-tool.ts';
-import { sendsToAudience, TO_AUDIENCE } from './whole-audience.ts';
 
 /** @returns nothing for a read */
 export function findWholeCall({ call, tool, operation }: CallScope): readonly WholeReach[] {

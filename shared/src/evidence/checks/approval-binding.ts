@@ -4,7 +4,11 @@
  */
 
 import { z } from 'zod';
-import type { AdminActionRecord, DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
+import type {
+  AdminActionRecord,
+  DecisionRecord,
+  LedgerRecord,
+} from '../../ledger/ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { type Check, isBefore, type Tally } from './check.ts';
 import { judgeDisputable, toDisputable, warningOf } from './disputes.ts';

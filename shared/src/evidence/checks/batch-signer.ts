@@ -1,5 +1,5 @@
 /** Who signed a batch: the stream's writer, or for a stream without a writer the control plane. */
-import { isBatchSignedBy } from '../../audit-batch.ts';
+import { isBatchSignedBy } from '../../ledger/audit-batch.ts';
 import { type BatchLine, EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import type { Evidence } from './evidence.ts';
 import type { KnownKey, WriterEntry } from './keyset.ts';

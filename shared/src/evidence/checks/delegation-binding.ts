@@ -3,7 +3,7 @@
  * and ends with the agent that acted.
  */
 import { z } from 'zod';
-import type { DecisionRecord, LedgerRecord } from '../../ledger-record.ts';
+import type { DecisionRecord, LedgerRecord } from '../../ledger/ledger-record.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import { adminSigner } from './approval-binding.ts';
 import { type Check, isBefore, type Tally } from './check.ts';

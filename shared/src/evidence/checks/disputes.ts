@@ -5,13 +5,13 @@
  * delegation spoils no package of its tenant. Proven by verifier/src/disputes.test.ts.
  */
 import { createHash } from 'node:crypto';
-import type { LedgerRecord } from '../../ledger-record.ts';
+import type { LedgerRecord } from '../../ledger/ledger-record.ts';
 import {
   DISPUTED_TARGET,
   type DisputableCheck,
   DisputeDetails,
   RECORD_DISPUTED,
-} from '../../record-dispute.ts';
+} from '../../ledger/record-dispute.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { CheckHooks, Tally } from './check.ts';
 import type {

@@ -1,5 +1,5 @@
 /** What the checks of a package share: what was read from it, and what the reader was given. */
-import type { DisputableCheck } from '../../record-dispute.ts';
+import type { DisputableCheck } from '../../ledger/record-dispute.ts';
 import type { SignedCheckpoint } from '../checkpoint.ts';
 import type { DsseEnvelope } from '../dsse.ts';
 import type { EvidenceKeys, KeyEntry } from '../evidence-keys.ts';

@@ -5,7 +5,7 @@
  * other checks can continue, but are not anchored.
  */
 import type { KeyObject } from 'node:crypto';
-import { canonicalize } from '../../canonical-json.ts';
+import { canonicalize } from '../../json/canonical-json.ts';
 import { readEd25519Key } from '../ed25519.ts';
 import {
   type EvidenceKeys,

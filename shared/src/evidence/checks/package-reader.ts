@@ -1,9 +1,9 @@
 /** Reads the members of a package in order, and passes their content to the checks. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { canonicalize } from '../../canonical-json.ts';
-import { LineTooLongError, readLines } from '../../read-lines.ts';
-import { parseStrictJson, StrictJsonError } from '../../strict-json.ts';
+import { canonicalize } from '../../json/canonical-json.ts';
+import { parseStrictJson, StrictJsonError } from '../../json/strict-json.ts';
+import { LineTooLongError, readLines } from '../../process/read-lines.ts';
 import { parseCheckpoint } from '../checkpoint.ts';
 import { DsseEnvelope, payloadOf } from '../dsse.ts';
 import { EvidenceKeys } from '../evidence-keys.ts';

@@ -1,5 +1,5 @@
 /** `payload.digests`: the payloads shown match the digests in the chain. */
-import { payloadDigest } from '../../event-payload.ts';
+import { payloadDigest } from '../event-payload.ts';
 import { EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { Check, Tally } from './check.ts';
 import type { Evidence } from './evidence.ts';

@@ -2,8 +2,8 @@
  * `policy.binding`: every revision that a decision names is a bundle that the control plane signed
  * for this tenant.
  */
-import { BundleManifest } from '../../bundle-format.ts';
-import { readBundleSignature } from '../../bundle-signature.ts';
+import { BundleManifest } from '../../bundle/bundle-format.ts';
+import { readBundleSignature } from '../../bundle/bundle-signature.ts';
 import { type BundleLine, EVIDENCE_MEMBERS, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { Check, Tally } from './check.ts';
 import { judgeDisputable, toDisputable } from './disputes.ts';

@@ -1,16 +1,16 @@
 /** Reads a line of records and never throws: each fault is a check's finding. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { isCanonicalText } from '../../canonical-json.ts';
-import { recordHash } from '../../hash-chain.ts';
+import { isCanonicalText } from '../../json/canonical-json.ts';
+import { type JsonWriting, parseStrictJson } from '../../json/strict-json.ts';
+import { recordHash } from '../../ledger/hash-chain.ts';
 import {
   checkRecord,
   type LedgerRecord,
   MAX_RECORD_BYTES,
   parseRecord,
   RECORD_JSON,
-} from '../../ledger-record.ts';
-import { type JsonWriting, parseStrictJson } from '../../strict-json.ts';
+} from '../../ledger/ledger-record.ts';
 import { Epoch, Id, Sha256Hex, Timestamp } from '../../text.ts';
 import { UnreadRecord } from '../evidence-package.ts';
 import { hashOfLargeRecord, LargeRecord } from '../large-record.ts';

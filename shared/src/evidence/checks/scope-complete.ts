@@ -3,7 +3,7 @@
  * what its streams had before lies before its time. A selective one holds nothing outside its
  * scope; that it left nothing out cannot be shown.
  */
-import type { LedgerRecord } from '../../ledger-record.ts';
+import type { LedgerRecord } from '../../ledger/ledger-record.ts';
 import { EVIDENCE_MEMBERS } from '../evidence-package.ts';
 import type { Check, Tally } from './check.ts';
 import { type Evidence, recordsOf } from './evidence.ts';

@@ -1,5 +1,5 @@
 /** The holds that a package shows, to compare with what was approved. */
-import type { LedgerRecord } from '../../ledger-record.ts';
+import type { LedgerRecord } from '../../ledger/ledger-record.ts';
 import { toDisputable } from './disputes.ts';
 import type { DisputableRecord, EventView, Evidence } from './evidence.ts';
 

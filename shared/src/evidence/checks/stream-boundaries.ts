@@ -4,7 +4,7 @@
  * record has no time either: so everything before it is shown, back to a record that has one, and
  * nothing readable is hidden in between. Proven by verifier/src/unread-boundaries.test.ts.
  */
-import { GENESIS_HASH } from '../../hash-chain.ts';
+import { GENESIS_HASH } from '../../ledger/hash-chain.ts';
 import type { EvidenceBoundary } from '../evidence-package.ts';
 import { rootOfInclusion } from '../merkle-proofs.ts';
 import { recordsOf } from './batch-records.ts';

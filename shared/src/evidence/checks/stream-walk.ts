@@ -2,7 +2,7 @@
  * Walks the streams of a contiguous package, and tells for each record what is wrong with its place
  * after the one before it. Continues from the record's own hash, so that one edit is reported once.
  */
-import { findLinkBreaks, GENESIS_HASH } from '../../hash-chain.ts';
+import { findLinkBreaks, GENESIS_HASH } from '../../ledger/hash-chain.ts';
 import { MAX_BOUNDARIES, VOLUME_LIMITS } from '../evidence-package.ts';
 import type { ChainFaults, EventView } from './evidence.ts';
 import { createUnreadLinks, type FollowingRecord, type StreamPlace } from './unread-links.ts';
