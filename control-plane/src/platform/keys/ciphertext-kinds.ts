@@ -59,7 +59,7 @@ export const CIPHERTEXT_KINDS = {
     idColumn: 'kid',
     purposeColumn: 'purpose',
     owner: 'platform',
-    filledBy: ['platform/key-maker.ts', 'payloads/payload-sealing-key.ts'],
+    filledBy: ['platform/keys/key-maker.ts', 'payloads/payload-sealing-key.ts'],
     contextOf: ({ purpose, id }) => serviceKeyContext(purpose, id),
   },
   upstream_credential: {
