@@ -81,6 +81,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return this.#held;
   }
 
+  /** Whether nothing of an answer has come, and what has come promises none. */
+  get isEmpty(): boolean {
+    return this.#bytes === 0 && this.#mode !== 'events' && this.#mode !== 'error';
+  }
+
   abort(): void {
     if (this.#isOver) return;
     this.#isOver = true;

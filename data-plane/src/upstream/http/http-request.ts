@@ -5,13 +5,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { StatusFailure } from '../era.ts';
 import { parseUpstreamMessages, type UpstreamMessage } from '../message.ts';
-import { type AnswerBytes, noRoom, noRoomYet } from '../shares/answer-room.ts';
+import {
+  type AnswerBytes,
+  noRoom,
+  noRoomFor,
+  noRoomYet,
+  SMALL_ANSWER,
+} from '../shares/answer-room.ts';
 import {
   type SendToClient,
   type ServerRequest,
   type UpstreamAnswer,
   type UpstreamExchange,
   UpstreamFailure,
+  type UpstreamNotification,
 } from '../upstream.ts';
 import { type ExchangeSink, HttpExchange } from './http-exchange.ts';
 import { endLater } from './unended.ts';
@@ -32,7 +39,15 @@ export interface HttpRequestHooks {
   refused(status: number): void;
   /** Fetches the rest of a stream that ended before the response, by the id of its last event. */
   resume?(lastEventId: string, exchange: HttpExchange): void;
-  /** The HTTP exchange has ended. */
+  /**
+   * The server accepted the request without an answer.
+   *
+   * @returns whether that may come on the session's stream (stream-answers.ts)
+   */
+  accepted?(): boolean;
+  /** Nobody waits for an answer any more. */
+  settled?(): void;
+  /** The HTTP exchange has ended, and nothing else is waited for. */
   done(request: HttpRequest): void;
 }
 
@@ -53,8 +68,7 @@ const MIN_RESUME_MS = 50;
 const MAX_RESUME_MS = 60_000;
 
 const NO_RESPONSE = 'the answer ended without a response';
-/** Some servers send the response on the session's GET stream, where MCP has none. */
-const ONLY_TAKEN =
+export const ONLY_TAKEN =
   'the server accepted the request (202) and did not answer it: MCP wants the response to a request in the answer to its POST';
 
 export class HttpRequest implements ExchangeSink {
@@ -77,6 +91,8 @@ export class HttpRequest implements ExchangeSink {
   #forget: () => void = () => undefined;
   /** The rest of an answer, requested by GET. */
   #isResumed = false;
+  /** It was accepted: the answer comes on the session's stream. */
+  #awaitsStream = false;
   #resolve: (answer: UpstreamAnswer | 'session-gone') => void = () => undefined;
   #reject: (failure: UpstreamFailure) => void = () => undefined;
 
@@ -146,6 +162,10 @@ export class HttpRequest implements ExchangeSink {
     if (!this.isOver && this.#resumeLater(status, error)) return;
     this.#isEnded = true;
     this.#forget();
+    if (this.#isAccepted(status, error) && this.#hooks.accepted?.()) {
+      this.#awaitsStream = true;
+      return;
+    }
     this.#hooks.done(this);
     if (this.isOver) return;
     this.#finish();
@@ -156,6 +176,47 @@ export class HttpRequest implements ExchangeSink {
     } else if (status === 404 && !this.#limits.isStateless) this.#resolve('session-gone');
     else if (status >= 300) this.#reject(new StatusFailure(status));
     else this.#reject(new UpstreamFailure('malformed', status === 202 ? ONLY_TAKEN : NO_RESPONSE));
+  }
+
+  #isAccepted(status: number, error: UpstreamFailure | null): boolean {
+    if (this.isOver || this.#isResumed || error !== null) return false;
+    return status === 202 || (status >= 200 && this.exchange.isEmpty);
+  }
+
+  /** Its response may come before the answer to its POST has, which is another connection. */
+  get #isOpenToStream(): boolean {
+    if (this.isOver || this.#lastEventId !== null) return false;
+    return this.#awaitsStream || this.exchange.isEmpty;
+  }
+
+  /** The response came on the session's stream. */
+  answerOnStream(answer: UpstreamAnswer): void {
+    if (!this.#isOpenToStream) return;
+    const bytes = answer.raw.length;
+    const failure = bytes <= SMALL_ANSWER ? null : this.hold(bytes);
+    if (failure === null) this.#answered(answer);
+    else this.#fail(failure);
+  }
+
+  /** @returns whether it waits for what comes there */
+  progressOnStream(notification: UpstreamNotification): boolean {
+    if (!this.#isOpenToStream) return false;
+    this.#caller.onNotification(notification);
+    return true;
+  }
+
+  /** The stream on which its response was to come has ended. */
+  streamEnded(failure: UpstreamFailure): void {
+    if (!this.#awaitsStream || this.isOver) return;
+    // Without room for a message, whose it was is unknown, and this request was sent.
+    this.#fail(failure.kind === 'busy' ? noRoomFor(this.#caller) : failure);
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    this.#finish();
+    if (this.#isEnded) this.#hooks.done(this);
+    else this.#cutOff();
+    this.#reject(failure);
   }
 
   #read(text: string): void {
@@ -177,6 +238,10 @@ export class HttpRequest implements ExchangeSink {
   #answered(answer: UpstreamAnswer): void {
     this.#finish();
     this.#resolve(answer);
+    if (this.#awaitsStream) {
+      this.#hooks.done(this);
+      return;
+    }
     // A server that never ends its answer would keep a connection for each.
     // Most answers end in the same turn.
     queueMicrotask(() => {
@@ -252,6 +317,7 @@ export class HttpRequest implements ExchangeSink {
 
   #finish(): void {
     this.isOver = true;
+    this.#hooks.settled?.();
     this.#room?.release();
     clearTimeout(this.#timer);
     clearTimeout(this.#resumeTimer);

@@ -4,6 +4,7 @@
  * nothing runs twice.
  */
 
+import { randomInt } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { inTime } from '@governance/shared/time/in-time';
 import { shareRun } from '../../storage/share-run.ts';
@@ -33,6 +34,7 @@ import {
 import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { HttpRequest, type HttpRequestLimits } from './http-request.ts';
+import { StreamAnswers } from './stream-answers.ts';
 
 interface OpenState {
   info: UpstreamInfo;
@@ -41,6 +43,7 @@ interface OpenState {
   headers: string[];
   /** Whether the server has sent something unprompted. */
   hadStream: boolean;
+  answers: StreamAnswers;
 }
 
 const CLOSE_TIMEOUT_MS = 2000;
@@ -49,6 +52,8 @@ const QUIET_TIMEOUT_MS = 10_000;
 const MAX_RELISTEN_MS = 30_000;
 /** Some servers send nothing on their stream, not even headers, before their first message. */
 const STREAM_WAIT_MS = 500;
+/** Where ids begin, at most: some servers read them into 32 bits. */
+const MAX_FIRST_ID = 2 ** 30;
 
 export class HttpUpstreamSession implements EraCandidate {
   readonly #options: HttpChannelOptions & SessionOptions;
@@ -62,7 +67,8 @@ export class HttpUpstreamSession implements EraCandidate {
       throw failure;
     }),
   );
-  #nextId = 1;
+  /** Another for each session: some servers mix up sessions whose ids are the same. */
+  #nextId = randomInt(1, MAX_FIRST_ID);
   #pending = 0;
   #isClosed = false;
   #wasOpen = false;
@@ -101,15 +107,13 @@ export class HttpUpstreamSession implements EraCandidate {
         requireStillWanted(exchange);
       }
       requireLegacyKnows(request, state.info);
-      if (this.#options.peer?.needsStream) {
-        await this.#streamOpened();
-        requireStillWanted(exchange);
-      }
+      await this.#prepareStream(state, exchange);
       const answer = await this.#send(state, request, exchange);
       if (answer !== 'session-gone') return answer;
       this.#forget(state);
       const anew = this.#state ?? (await this.#open());
       requireStillWanted(exchange);
+      await this.#prepareStream(anew, exchange);
       const again = await this.#send(anew, request, exchange);
       if (again !== 'session-gone') return again;
       throw new UpstreamFailure('refused', 'the server knows no session, not even a new one');
@@ -124,8 +128,8 @@ export class HttpUpstreamSession implements EraCandidate {
 
   listen(listener: ((notification: UpstreamNotification) => void) | null): void {
     this.#listener = listener;
-    if (listener === null) this.#stopListening();
-    else this.#startListening();
+    if (listener !== null) this.#startListening();
+    else if (!this.#state?.answers.isExpected) this.#stopListening();
   }
 
   async close(): Promise<void> {
@@ -151,7 +155,7 @@ export class HttpUpstreamSession implements EraCandidate {
     requireEligible(this.#options);
     let sessionId: string | null = null;
     const request = initializeRequest(this.#options);
-    const provisional = { info: NO_INFO, sessionId: null, headers: base, hadStream: false };
+    const provisional = openState(NO_INFO, null, base);
     const exchange = {
       ...ownExchange(),
       findIneligibility: () => this.#options.findIneligibility(),
@@ -164,16 +168,23 @@ export class HttpUpstreamSession implements EraCandidate {
     const info = parseInitializeAnswer(answer);
     const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
     if (sessionId !== null) headers.push('mcp-session-id', sessionId);
-    const state: OpenState = { info, sessionId, headers, hadStream: false };
+    const state = openState(info, sessionId, headers);
     await this.#postForAgent(state, 'notifications/initialized');
+    // Not sooner: some servers end a session at a request before that.
+    await this.#learnWhereAnswered(state);
     // Where the server was not told, this session with it is none.
     requireEligible(this.#options);
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#state = state;
-    if (this.#listener !== null) this.#startListening();
+    if (this.#listener !== null || state.answers.isExpected) this.#startListening();
     if (this.#wasOpen) this.#options.onReopened?.();
     this.#wasOpen = true;
     return state;
+  }
+
+  async #learnWhereAnswered({ sessionId, headers, answers }: OpenState): Promise<void> {
+    if (sessionId === null || !this.#isEligible()) return;
+    await answers.learn(this.#channel, headers, this.#nextId++, this.#limits);
   }
 
   #forget(state: OpenState): void {
@@ -216,9 +227,20 @@ export class HttpUpstreamSession implements EraCandidate {
         const headers = [...eventStreamHeaders(state), 'last-event-id', lastEventId];
         this.#channel.dispatch('streams', 'GET', headers, null, exchange);
       },
+      accepted: () => this.#mayAnswerOnStream(state),
+      settled: () => state.answers.remove(id),
       done: (ended) => this.#channel.untrack(ended),
     });
+    state.answers.add(id, pending);
     return this.#channel.send('calls', state.headers, requestText(id, request), pending);
+  }
+
+  #mayAnswerOnStream(state: OpenState): boolean {
+    // Without a session, as at `initialize`, no stream is this request's.
+    if (state.sessionId === null || this.#state !== state) return false;
+    state.answers.isExpected = true;
+    if (!state.answers.isStreamRefused) this.#startListening();
+    return this.#stream !== null;
   }
 
   /** Sends what has no answer: notifications and answers. Never rejects. */
@@ -255,7 +277,10 @@ export class HttpUpstreamSession implements EraCandidate {
       giveBack();
       room.release();
     };
-    this.#leaveStream = leave;
+    this.#leaveStream = () => {
+      leave();
+      state.answers.end(0, new UpstreamFailure('unreachable', 'the session was closed'));
+    };
     let status = 0;
     let answered = () => {};
     this.#streamAnswered = new Promise((resolve) => {
@@ -271,18 +296,22 @@ export class HttpUpstreamSession implements EraCandidate {
         onMessage: (text) => {
           if (status >= 300) return;
           for (const message of parseUpstreamMessages(text, this.#options.limits.messageNodes)) {
-            if (message.kind === 'notification') this.#notified(message);
-            else if (message.kind === 'request') {
+            if (message.kind === 'response') state.answers.take(message);
+            else if (message.kind === 'notification') {
+              if (!state.answers.takeProgress(message)) this.#notified(message);
+            } else if (message.kind === 'request') {
               answerServer(message, this.#options.peer, undefined, this.#replyTo(state));
             }
           }
         },
         hold: (bytes) => (room.hold(bytes) ? null : noRoomYet()),
-        onEnd: () => {
+        onEnd: (_status, error) => {
           answered();
           leave();
           if (this.#stream !== stream) return;
           this.#stream = null;
+          state.answers.isStreamRefused = status === 405;
+          state.answers.end(status, error);
           if (status < 300) state.hadStream = true;
           // The server has forgotten a session that it had such a stream for.
           if (state.hadStream && (status === 404 || status === 400)) this.#reopen(state);
@@ -302,6 +331,20 @@ export class HttpUpstreamSession implements EraCandidate {
     this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
     this.#relistenTimer.unref();
     this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
+  }
+
+  /** Opens the stream for what comes there with a request: questions, and of some servers the answer. */
+  async #prepareStream(state: OpenState, exchange: UpstreamExchange): Promise<void> {
+    const { isExpected, isStreamRefused } = state.answers;
+    if (!isExpected && !this.#options.peer?.needsStream) return;
+    if (isExpected && !isStreamRefused && this.#state === state) {
+      this.#startListening();
+      if (this.#stream === null) {
+        throw new UpstreamFailure('busy', 'Busy: too many streams of servers are open.');
+      }
+    }
+    await this.#streamOpened();
+    requireStillWanted(exchange);
   }
 
   /** A server drops its questions while there is no stream to send them on. */
@@ -330,6 +373,10 @@ function eventStreamHeaders({ headers }: OpenState): string[] {
   return headers
     .map((value) => (value === 'application/json, text/event-stream' ? 'text/event-stream' : value))
     .slice(2);
+}
+
+function openState(info: UpstreamInfo, sessionId: string | null, headers: string[]): OpenState {
+  return { info, sessionId, headers, hadStream: false, answers: new StreamAnswers() };
 }
 
 const NO_INFO: UpstreamInfo = {

@@ -81,10 +81,8 @@ describe('over HTTP', () => {
       await find(pool, legacy.url, 'modern', agent).open(ownExchange());
     }
     expect(modern.methods()).toEqual(['initialize', 'server/discover', 'server/discover']);
-    expect(legacy.methods().filter((one) => one !== 'notifications/initialized')).toEqual([
-      ...['server/discover', 'initialize'],
-      'initialize',
-    ]);
+    const handshake = ['initialize', 'notifications/initialized', 'ping'];
+    expect(legacy.methods()).toEqual(['server/discover', ...handshake, ...handshake]);
   });
 
   it('is not asked in the other era for an agent that was suspended meanwhile', async () => {
@@ -220,7 +218,9 @@ describe('over HTTP', () => {
         `unsupported: ${method} is not in MCP 2025-06-18, which the server speaks.`,
       );
     }
-    expect(methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized']);
+    expect(methods()).toEqual([
+      ...['server/discover', 'initialize', 'notifications/initialized', 'ping'],
+    ]);
   });
 });
 
