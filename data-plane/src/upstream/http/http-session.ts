@@ -228,10 +228,10 @@ export class HttpUpstreamSession implements EraCandidate {
         this.#channel.dispatch('streams', 'GET', headers, null, exchange);
       },
       accepted: () => this.#mayAnswerOnStream(state),
-      settled: () => state.answers.remove(id),
+      settled: () => state.answers.underWay.delete(id),
       done: (ended) => this.#channel.untrack(ended),
     });
-    state.answers.add(id, pending);
+    if (!pending.isOver) state.answers.underWay.set(id, pending);
     return this.#channel.send('calls', state.headers, requestText(id, request), pending);
   }
 

@@ -25,6 +25,7 @@ let dispatcher: Agent;
 let room: FairBytes;
 let streamShares: FairShares;
 let sessions: HttpUpstreamSession[];
+let timeoutMs: number;
 /** The stream of each session, and calls that were accepted. */
 let streams: Map<string, ServerResponse>;
 let accepted: Accepted[];
@@ -73,7 +74,7 @@ function openSession(): HttpUpstreamSession {
     findCredential: async () => null,
     openRoom: () => new AnswerBytes(room, { tenantId: 'tenant', key: 'agent' }),
     isHostAllowed: () => true,
-    limits: { timeoutMs: 2000, messageBytes: 64 * 1024 },
+    limits: { timeoutMs, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },
     findIneligibility: () => undefined,
   });
@@ -83,6 +84,7 @@ function openSession(): HttpUpstreamSession {
 
 beforeEach(async () => {
   sessions = [];
+  timeoutMs = 60_000;
   streams = new Map();
   accepted = [];
   room = new FairBytes(1024 * 1024, () => false);
@@ -334,7 +336,19 @@ it('cancellation ends the wait, and the server hears of it', async () => {
 
 it('the time of the call ends the wait', async () => {
   onCall = () => undefined;
+  timeoutMs = 3000;
   await expect(call(openSession())).rejects.toMatchObject({ kind: 'timeout' });
+});
+
+it('a server that does not answer a ping is one that answers calls in their POST', async () => {
+  timeoutMs = 3000;
+  upstream.override(({ message }) => message?.method === 'ping');
+  accept = (response, { id }) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(resultOf(id)));
+  };
+  await expect(call(openSession())).resolves.toMatchObject(DONE);
+  expect(listened()).toBe(0);
 });
 
 it('the end of the session ends the wait', async () => {

@@ -11,34 +11,27 @@ import type { HttpChannel } from './http-channel.ts';
 import { HttpRequest, type HttpRequestLimits, ONLY_TAKEN } from './http-request.ts';
 
 /** How long a session waits for what a ping shows. */
-const PING_MS = 2000;
+const PING_MS = 5000;
 const PING = { method: 'ping', members: '', wantsProgress: false };
 
 export class StreamAnswers {
-  readonly #underWay = new Map<number, HttpRequest>();
+  /** The requests of the session whose answer is waited for, by their ids. */
+  readonly underWay = new Map<number, HttpRequest>();
   /** The server was seen to accept a request without an answer. */
   isExpected = false;
   /** The server has no such stream (405). */
   isStreamRefused = false;
 
-  add(id: number, request: HttpRequest): void {
-    if (!request.isOver) this.#underWay.set(id, request);
-  }
-
-  remove(id: number): void {
-    this.#underWay.delete(id);
-  }
-
   /** Hands over a response from the stream. One that nobody waits for is dropped. */
   take({ id, answer }: Extract<UpstreamMessage, { kind: 'response' }>): void {
-    if (typeof id === 'number') this.#underWay.get(id)?.answerOnStream(answer);
+    if (typeof id === 'number') this.underWay.get(id)?.answerOnStream(answer);
   }
 
   /** Progress that comes along with such a response. @returns false where it is of none */
   takeProgress(notification: UpstreamNotification): boolean {
     const token = notification.params?.progressToken;
     if (notification.method !== 'notifications/progress' || typeof token !== 'number') return false;
-    return this.#underWay.get(token)?.progressOnStream(notification) ?? false;
+    return this.underWay.get(token)?.progressOnStream(notification) ?? false;
   }
 
   /** Fails what waits for the stream, which has ended. @param status 0 without an answer */
@@ -46,7 +39,7 @@ export class StreamAnswers {
     const hadStream = status >= 200 && status < 300;
     const why = hadStream ? "the session's stream ended without the response" : ONLY_TAKEN;
     const failure = error ?? new UpstreamFailure('malformed', why);
-    for (const request of [...this.#underWay.values()]) request.streamEnded(failure);
+    for (const request of [...this.underWay.values()]) request.streamEnded(failure);
   }
 
   /**
