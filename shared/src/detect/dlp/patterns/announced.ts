@@ -261,11 +261,22 @@ const madeOfAll: Judge = (text, _start, end) => {
   const hasAll = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*?~^])/.test(value);
   return hasAll && isMade(value) ? [{ start: end, end: end + value.length }] : NOTHING;
 };
+
+/** `algoliasearch("…", "…")`; the candidate begins within the name. */
+const clientKey: Judge = (text, start, end) =>
+  /\b[a-z]\w{2,20}$/.test(text.slice(Math.max(0, start - 22), start))
+    ? lastWord('token')(text, start, end)
+    : NOTHING;
+
 /** In prose and headers. */
 const SAID: readonly JudgedExpression[] = [
   {
-    expression: String.raw`(?:\bmaster\.key\b[^\n]{1,12}?|\b[a-z]\w{2,20}(?:[Ss]earch|[Cc]lient|[Ss]dk)\(["'][^"'\n]{4,60}["'], {0,2}["'])[0-9a-f]{32,64}\b`,
+    expression: String.raw`\bmaster\.key\b[^\n]{1,12}?[0-9a-f]{32,64}\b`,
     judge: lastWord('token'),
+  },
+  {
+    expression: String.raw`(?:[Ss]earch|[Cc]lient|[Ss]dk)\(["'][^"'\n]{4,60}["'], {0,2}["'][0-9a-f]{32,64}\b`,
+    judge: clientKey,
   },
   {
     expression: String.raw`(?i)\b(?:basic_?auth|auth|creds?|credentials|login|user(?:name)?)\b["']?[ :=]{1,3}["']?[a-z][a-z0-9_.-]{1,31}[:%][^\s"'/:@=,;]{8,64}`,

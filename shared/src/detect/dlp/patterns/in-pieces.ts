@@ -30,8 +30,12 @@ const NAME = '[A-Za-z_][A-Za-z0-9_]{0,31}';
 const REFERENCES = new RegExp(String.raw`\$\{?(${NAME})\}?`, 'g');
 const SET = new RegExp(String.raw`(?:^|[\s;&"'])(${NAME})=["']?([^\s"';&$]{1,64})`, 'g');
 
-/** `p1=…; p2=…; export PGPASSWORD="${p1}${p2}"` */
-const joinedVariables: Judge = (text, start, end) => {
+/** `p1=…; p2=…; export PGPASSWORD="${p1}${p2}"`; the candidate begins at the label's last word. */
+const joinedVariables: Judge = (text, wordStart, end) => {
+  const before = text.slice(Math.max(0, wordStart - 25), wordStart);
+  const label = /(?<!\w)[a-z_]{0,24}$/i.exec(before)?.[0];
+  if (label === undefined) return NOTHING;
+  const start = wordStart - label.length;
   const written = text.slice(start, end);
   const sign = written.indexOf('=');
   const from = Math.max(0, start - SET_BEFORE);
@@ -91,7 +95,7 @@ export const PASSED_VARIABLES: readonly JudgedExpression[] = [
 
 export const JOINED_VARIABLES: readonly JudgedExpression[] = [
   {
-    expression: String.raw`(?i)\b[a-z_]{0,24}(?:pass(?:word|wd|phrase)?|pwd|pw|token|secret|key)[a-z_]{0,8}=["']?(?:\$(?:[a-z_][a-z0-9_]{0,31}|\{[a-z_][a-z0-9_]{0,31}\})){2,6}`,
+    expression: String.raw`(?i)(?:pass(?:word|wd|phrase)?|pwd|pw|token|secret|key)[a-z_]{0,8}=["']?(?:\$(?:[a-z_][a-z0-9_]{0,31}|\{[a-z_][a-z0-9_]{0,31}\})){2,6}`,
     judge: joinedVariables,
   },
 ];

@@ -32,15 +32,26 @@ function marked(judge: Judge): Judge {
   };
 }
 
+const markedKey = marked(realKey);
+
 /** A key that letters or digits behind it would make something else. */
+const notGoingOn: Judge = (text, start, end) =>
+  /[A-Za-z0-9]/.test(text[end] ?? '') ? NOTHING : markedKey(text, start, end);
+
 function whole(expression: string): JudgedExpression {
-  const judge = marked(realKey);
-  return {
-    expression,
-    judge: (text, start, end) =>
-      /[A-Za-z0-9]/.test(text[end] ?? '') ? NOTHING : judge(text, start, end),
-  };
+  return { expression, judge: notGoingOn };
 }
+
+const MAXMIND = /(?:\b|_)[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk$/;
+
+/** A key of MaxMind: its mark stands at its end, where the candidate is. */
+const ofMaxMind: JudgedExpression = {
+  expression: '_mmk',
+  judge(text, start, end) {
+    const key = MAXMIND.exec(text.slice(Math.max(0, start - 38), end))?.[0];
+    return key === undefined ? NOTHING : notGoingOn(text, end - key.length, end);
+  },
+};
 
 /** Behind a mark of a few letters that a digest, or ids in a row, may begin with as well. */
 const ofBothCases: Judge = (text, start, end) =>
@@ -54,7 +65,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
     description: 'Access key id of Amazon Web Services, long-lived or temporary.',
     expressions: [whole(String.raw`(?:\b|_)(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}`)],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'git_host_token',
@@ -68,7 +79,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`(?:\b|_)(?:ATBB|BBDC-)[A-Za-z0-9+/=_-]{24,255}`,
     ],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'slack_token',
@@ -81,7 +92,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       ...BROKEN_WEBHOOKS,
     ],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'google_api_key',
@@ -95,7 +106,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`(?:\b|_)AAAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,200}`,
     ],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'payment_service_key',
@@ -113,7 +124,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       whole(String.raw`(?:\b|_)sk_[a-f0-9]{32,64}`),
     ],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'messaging_service_key',
@@ -135,7 +146,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`(?:\b|_)re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,40}`,
     ],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'ai_service_key',
@@ -155,7 +166,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       ),
     ],
     validator: 'behind sk-: letters, digits and ten different characters',
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'platform_token',
@@ -191,9 +202,10 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`(?:\b|_)(?:SSWS 00[A-Za-z0-9_-]{38,42}|v1\.0-[0-9a-f]{24}-[0-9a-f]{100,160})`,
       String.raw`(?:\b|_)(?:EZ[AT]K[A-Za-z0-9]{54}|duffel_(?:test|live)_[A-Za-z0-9_=-]{43}|fio-u-[A-Za-z0-9_=-]{64}|phc_[A-Za-z0-9]{43}|phx_[A-Za-z0-9]{43})`,
       ...MORE_PLATFORMS.map(whole),
+      ofMaxMind,
     ],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
   {
     name: 'jwt',
@@ -203,6 +215,6 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`(?:\b|_)eyJ[A-Za-z0-9_-]{10,}\.(?:eyJ|[A-Za-z0-9_-])[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`,
     ],
     validator: FORM,
-    judge: marked(realKey),
+    judge: markedKey,
   },
 ];

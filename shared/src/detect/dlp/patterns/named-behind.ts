@@ -37,14 +37,28 @@ const QUOTE = String.raw`\\{0,3}["']`;
 const NAME = '(?:[a-z]{2,12}[_.-]?)?(?:password|passwd|passphrase|pwd)';
 const HALF = '["\'`][^"\'`\\s]{3,40}["\'`]';
 
+/** The member of an object that ends where its kind is named. */
+const MEMBER = new RegExp(
+  String.raw`(?:${QUOTE}|\b)(?:p|pw|v|val|value|data|text)(?:${QUOTE})?\s?:\s?${QUOTE}[^"'\n]{6,128}${QUOTE}[\s,\u2028]{1,12}(?:${QUOTE})?$`,
+  'i',
+);
+const MAX_MEMBER = 170;
+
+/** Its value, where it is mixed. */
+const memberBefore: Judge = (text, start, end) => {
+  const before = text.slice(Math.max(0, start - MAX_MEMBER), start);
+  const member = MEMBER.exec(before)?.[0];
+  return member === undefined ? NOTHING : firstValue(/:/, true)(text, start - member.length, end);
+};
+
 export const NAMED_BEHIND: readonly JudgedExpression[] = [
   {
     expression: String.raw`(?i)<input\b[^<>]{0,80}?\bvalue=${QUOTE}[^"'<>\n]{4,128}${QUOTE}[^<>"']{0,12}?\b(?:name|id|type)=${QUOTE}${NAME}${QUOTE}`,
     judge: firstValue(/\bvalue=/i, false),
   },
   {
-    expression: String.raw`(?i)(?:${QUOTE}|\b)(?:p|pw|v|val|value|data|text)(?:${QUOTE})?\s?:\s?${QUOTE}[^"'\n]{6,128}${QUOTE}[\s,\x{2028}]{1,12}(?:${QUOTE})?(?:kind|type|label|field|purpose)(?:${QUOTE})?\s?:\s?${QUOTE}${NAME}${QUOTE}`,
-    judge: firstValue(/:/, true),
+    expression: String.raw`(?i)(?:kind|type|label|field|purpose)(?:${QUOTE})?\s?:\s?${QUOTE}${NAME}${QUOTE}`,
+    judge: memberBefore,
   },
   {
     expression: String.raw`(?i)\b(?:first|1st) (?:half|part)(?: is)?[ :=]{1,3}${HALF}[ ,;.]{1,3}(?:and )?(?:the )?(?:second|2nd|other) (?:half|part)(?: is)?[ :=]{1,3}${HALF}`,

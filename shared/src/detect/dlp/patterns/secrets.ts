@@ -68,6 +68,16 @@ const azure: Judge = (text, start, end) => {
   return AZURE_HINT.test(around(text, from, end, 80)) ? realKey(text, from, end) : NOTHING;
 };
 
+const CLIENT_SECRET = /\b[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}/;
+
+/** Its mark stands behind three characters; the candidate begins at it. */
+const clientSecret: Judge = (text, start, end) => {
+  const from = Math.max(0, start - 4);
+  const { 0: secret = '', index = 0 } = CLIENT_SECRET.exec(text.slice(from, end + 37)) ?? [];
+  const at = from + index;
+  return at < end ? realKey(text, at, at + secret.length) : NOTHING;
+};
+
 const DUMMY_PASSWORDS =
   /^(?:(?:some|my|your)?(?:pass|passwd|password|pwd|secret)|pw|p|user|username|\*+|x+|changeme|example)$/i;
 /** The user of a fresh RabbitMQ, who may only log in from the same machine. */
@@ -90,13 +100,16 @@ const urlPassword: Judge = (text, start, end) => {
   return [{ start: start - scheme[0].length, end: start + 3 + at + 1 }];
 };
 
-/** user/password@host:port/service, as Oracle's tools connect; the candidate ends behind the port. */
-const easyConnect: Judge = (text, start, end) => {
-  const pair = text.slice(start, end);
-  const password = pair.slice(pair.indexOf('/') + 1, pair.lastIndexOf('@'));
+const EASY_CONNECT = /\b[A-Za-z][\w$#-]{0,30}\/([^\s/@:"'<>]{4,64})$/;
+
+/** user/password@host:port/service, as Oracle's tools connect; the candidate begins at the host. */
+const easyConnect: Judge = (text, start) => {
+  const before = text.slice(Math.max(0, start - 97), start);
+  const [pair, password = ''] = EASY_CONNECT.exec(before) ?? [];
+  if (pair === undefined) return NOTHING;
   const isReal = /\d/.test(password) || (/[a-z]/.test(password) && /[A-Z]/.test(password));
   const isDummy = DUMMY_PASSWORDS.test(password) || isPlaceholder(password);
-  return isReal && !isDummy ? [{ start, end: start + pair.lastIndexOf('@') + 1 }] : NOTHING;
+  return isReal && !isDummy ? [{ start: start - pair.length, end: start + 1 }] : NOTHING;
 };
 
 /** Labels for things about a secret, and words that merely contain one. */
@@ -324,7 +337,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
       // A personal access token of Azure DevOps has a mark near its end.
       String.raw`\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b`,
       '[?&;]sig=[A-Za-z0-9%+/]{30,100}={0,2}',
-      String.raw`\b[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}`,
+      { expression: '[78]Q~[A-Za-z0-9_~.-]{31,34}', judge: clientSecret },
       '[A-Za-z0-9+/]==',
       ...SHARED_ACCESS,
     ],
@@ -347,7 +360,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
       String.raw`://[^\s:/@"'<>]*:[^\s/@"'<>]+@[A-Za-z0-9_.\[-]`,
       String.raw`://[^\s:/@"'<>]+:[^\s/@"'<>0-9][^\s"'<>]*@[A-Za-z0-9_.-]+[:/]`,
       {
-        expression: String.raw`\b[A-Za-z][\w$#-]{0,30}/[^\s/@:"'<>]{4,64}@[A-Za-z0-9_.-]{1,120}:\d{2,5}/[A-Za-z]`,
+        expression: String.raw`@[A-Za-z0-9_.-]{1,120}:\d{2,5}/[A-Za-z]`,
         judge: easyConnect,
       },
     ],
