@@ -131,7 +131,7 @@ export const SPELLED_DIGITS: readonly string[] = [
 
 const MIN_DIGITS = 6;
 const RUN = new RegExp(
-  `(?<![A-Za-z\\u00c0-\\u024f])(?:(?:${ALL}|[A-Z])(?:${BETWEEN}|(?![A-Za-z\\u00c0-\\u024f]))){${MIN_DIGITS},80}`,
+  `(?<![${LATIN}])(?:(?:${ALL}|[A-Z])(?:${BETWEEN}|(?![${LATIN}]))){${MIN_DIGITS},80}`,
   'gi',
 );
 const TOKEN = /[a-z\u00df-\u024f]+/gi;
@@ -141,7 +141,7 @@ const SIGN = new RegExp(`^(?:${OTHER_SIGNS}|d|union)$`, 'i');
 const PLUS = /(?:^|[^\p{L}])(?:plus|más|più|mais|pluss)[ ,]{1,2}$/iu;
 /** Fewer digits behind a word for such a number. */
 const PIN = new RegExp(
-  `(?<=\\b(?:pin|cv[vc]2?|geheimzahl|passcode|(?:door|access|alarm) code)(?: (?:code|is|ist|lautet|est|es))?[ :=]{1,3})(?:${ALL})(?:${PLAIN}(?:${ALL})){2,4}(?![A-Za-z\u00c0-\u024f]|${PLAIN}(?:${ALL})(?![a-z]))`,
+  `(?<=\\b(?:pin|cv[vc]2?|geheimzahl|passcode|(?:door|access|alarm) code)(?: (?:code|is|ist|lautet|est|es))?[ :=]{1,3})(?:${ALL})(?:${PLAIN}(?:${ALL})){2,4}(?![${LATIN}]|${PLAIN}(?:${ALL})(?![a-z]))`,
   'gi',
 );
 /** So many digits are a number without letters, or one that begins with two: a card, an IBAN. */
