@@ -73,9 +73,9 @@ const CLIENT_SECRET = /\b[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}/;
 /** Its mark stands behind three characters; the candidate begins at it. */
 const clientSecret: Judge = (text, start, end) => {
   const from = Math.max(0, start - 4);
-  const { 0: secret = '', index = 0 } = CLIENT_SECRET.exec(text.slice(from, end + 37)) ?? [];
-  const at = from + index;
-  return at < end ? realKey(text, at, at + secret.length) : NOTHING;
+  const secret = CLIENT_SECRET.exec(text.slice(from, end + 37));
+  const at = from + (secret?.index ?? 0);
+  return secret && at < end ? realKey(text, at, at + secret[0].length) : NOTHING;
 };
 
 const DUMMY_PASSWORDS =
