@@ -20,8 +20,14 @@ pub struct LiteralGate {
     patterns: Vec<PatternID>,
 }
 
-/// Places that are told of one text.
-const MAX_BEGINNINGS: usize = 128;
+/// Places that are told of any text, and of a long one: one for so many bytes, of which ordinary
+/// text has one in sixty. Beyond them each pattern is searched for in the whole text, which is dear.
+const MIN_BEGINNINGS: usize = 128;
+const BYTES_A_BEGINNING: usize = 32;
+
+fn most_beginnings(text: &[u8]) -> usize {
+    MIN_BEGINNINGS.max(text.len() / BYTES_A_BEGINNING)
+}
 
 /// Among which our own other patterns are dealt out. The states of an automaton are what texts make
 /// of all its patterns together, so that several small ones meet far fewer of them than a large one.
@@ -101,11 +107,12 @@ impl LiteralGate {
         if self.patterns.is_empty() {
             return;
         }
+        let most = most_beginnings(text);
         let mut state = self.start_state();
         for (at, &byte) in text.iter().enumerate() {
             state = self.automaton.next_state(Anchored::No, state, byte);
             if self.automaton.is_match(state) {
-                self.take(state, at, beginnings, candidates);
+                self.take(state, at, most, beginnings, candidates);
             }
         }
     }
@@ -122,13 +129,14 @@ impl LiteralGate {
         &self,
         state: StateID,
         at: usize,
+        most: usize,
         beginnings: &mut Vec<(PatternID, usize)>,
         candidates: &mut PatternSet,
     ) {
         for i in 0..self.automaton.match_len(state) {
             let literal = self.automaton.match_pattern(state, i);
             let pattern = self.patterns[literal];
-            if beginnings.len() < MAX_BEGINNINGS {
+            if beginnings.len() < most {
                 beginnings.push((pattern, at + 1 - self.automaton.pattern_len(literal)));
             } else {
                 candidates.insert(pattern);
@@ -170,6 +178,7 @@ fn try_search_all(
     beginnings: &mut Vec<(PatternID, usize)>,
     candidates: &mut PatternSet,
 ) -> Result<(), GaveUp> {
+    let most = most_beginnings(text);
     let mut literal_state = literal.start_state();
     let mut states = [LazyStateID::default(); LAZY_GATES];
     for (state, gate) in states.iter_mut().zip(lazy.iter_mut()) {
@@ -193,7 +202,7 @@ fn try_search_all(
             }
         }
         if literal.automaton.is_match(literal_state) {
-            literal.take(literal_state, at, beginnings, candidates);
+            literal.take(literal_state, at, most, beginnings, candidates);
         }
     }
     for (state, gate) in states.into_iter().zip(lazy.iter_mut()) {
@@ -267,5 +276,32 @@ impl LazyGate {
         self.dfa
             .try_which_overlapping_matches(&mut self.cache, &input, &mut self.hit)
             .map_err(|_| GaveUp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many places are told, and whether the pattern is a candidate at once.
+    fn told(text: &str) -> (usize, bool) {
+        let hirs = crate::compile::parse(&["ab[0-9]{2}"]).unwrap();
+        let (gate, _) = build_gates(&hirs, Kind::Builtin).ok().unwrap();
+        let mut candidates = PatternSet::new(1);
+        let mut beginnings = Vec::new();
+        gate.search(text.as_bytes(), &mut beginnings, &mut candidates);
+        (beginnings.len(), !candidates.is_empty())
+    }
+
+    #[test]
+    fn tells_more_beginnings_of_a_longer_text() {
+        let line = format!("ab{}", "-".repeat(38));
+        assert_eq!(told(&line.repeat(1000)), (1000, false));
+    }
+
+    #[test]
+    fn tells_a_bounded_number_of_beginnings() {
+        assert_eq!(told(&"ab".repeat(128)), (128, false));
+        assert_eq!(told(&"ab".repeat(8000)), (16_000 / BYTES_A_BEGINNING, true));
     }
 }
