@@ -26,8 +26,30 @@ const ABOUT =
 const REMARK =
   /^(?:note|comment|hint|info|remark|memo|notiz|bemerkung|hinweis|nota|uwaga|opmerking)$/i;
 
-/** Nearly all names end otherwise: the expression is not asked for them. */
+/** Nearly all names end otherwise: the expressions are not asked for them. */
 const LAST_LETTERS = new Set('abcdef123456789elyxtk');
+
+/** What a character at the end of the text before a value is. */
+const BEHIND_KEY = 1;
+const LAST_LETTER = 2;
+const SORT_OF = new Uint8Array(128);
+for (const sign of ' \t\n\v\f\r:=>"\'\\`') SORT_OF[sign.charCodeAt(0)] = BEHIND_KEY;
+for (const letter of LAST_LETTERS) {
+  SORT_OF[letter.charCodeAt(0)] = LAST_LETTER;
+  SORT_OF[letter.toUpperCase().charCodeAt(0)] = LAST_LETTER;
+}
+
+/** Whether the last letter of its key allows a piece to be a part. */
+function mayBeNamedPart({ between }: Piece): boolean {
+  if (between === undefined) return true;
+  for (let at = between.length - 1; at >= 0; at--) {
+    const unit = between.charCodeAt(at);
+    // Some blanks are of other alphabets.
+    const sort = unit < SORT_OF.length ? SORT_OF[unit] : LAST_LETTER;
+    if (sort !== BEHIND_KEY) return sort === LAST_LETTER;
+  }
+  return false;
+}
 
 const keyOf = ({ between, label }: Piece): string =>
   between === undefined ? label : (KEY.exec(between)?.[1] ?? '');
@@ -50,6 +72,7 @@ export function* declaredParts(pieces: readonly Piece[]): Iterable<readonly Piec
     const first = pieces[at] as Piece;
     const next = pieces[at + 1] as Piece;
     if (first.group !== next.group || !mayBePart(first) || !mayBePart(next)) continue;
+    if (!mayBeNamedPart(first) || !mayBeNamedPart(next)) continue;
     const key = keyOf(first);
     const stem = key === '' ? undefined : stemOf(key);
     if (stem === undefined) continue;
