@@ -6,6 +6,7 @@
 import { AppError } from '@governance/shared/errors';
 import { inTime } from '@governance/shared/time/in-time';
 import { type ChangeBus, PLATFORM } from '../platform/database/change-bus.ts';
+import { isSuperseded } from '../platform/keys/key-choice.ts';
 import { SERVICE_KEY_PURPOSES } from '../platform/keys/key-kinds.ts';
 import type {
   DatedKey,
@@ -93,9 +94,8 @@ export function createKeyService(deps: KeyServiceDeps) {
   };
 }
 
-function stateOf({ from, to, revokedAt }: DatedKey, isSigning: boolean, at: Date): KeyState {
-  if (revokedAt) return 'revoked';
+function stateOf(key: DatedKey, isSigning: boolean, at: Date): KeyState {
+  if (key.revokedAt) return 'revoked';
   if (isSigning) return 'signing';
-  // One that ends before it begins was superseded.
-  return from > at && !(to && to <= from) ? 'next' : 'accepted';
+  return key.from > at && !isSuperseded(key) ? 'next' : 'accepted';
 }

@@ -26,4 +26,7 @@ export function chooseSigning<K extends DatedLife>(keys: readonly K[], at: Date)
   return begun ?? living.sort((a, b) => endOf(a) - endOf(b))[0];
 }
 
+/** Whether it ended before it was to begin: another took its place once the clock was right. */
+export const isSuperseded = ({ from, to }: DatedLife): boolean => to !== null && to <= from;
+
 const endOf = ({ to }: DatedLife): number => to?.getTime() ?? Number.MAX_VALUE;

@@ -124,6 +124,18 @@ describe('a key that was made while the clock was a year ahead', () => {
   });
 });
 
+it('the first key of a service that began a year ahead is revoked where another took its place', async () => {
+  await superuser.query('DELETE FROM service_keys');
+  time += YEAR;
+  keys = createServiceKeys({ db, masterKey, now: () => new Date(time) });
+  const first = await signing();
+  time -= YEAR;
+  await rotate(routine);
+  time += HOUR;
+  await rotate(stolen);
+  expect(await revoked()).toContain(first);
+});
+
 it('a revocation does not wait for a key that is about to sign', async () => {
   const first = await signing();
   const pending = await rotate(routine);

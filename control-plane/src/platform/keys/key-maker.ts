@@ -12,7 +12,7 @@ import {
 import { CLOCK_JUMP_MS } from '@governance/shared/time/clock-jumps';
 import type { Actor, PlatformTransaction } from '../database/tenant-scope.ts';
 import { serviceKeyContext } from './ciphertext-kinds.ts';
-import { type DatedLife, listLiving } from './key-choice.ts';
+import { type DatedLife, isSuperseded, listLiving } from './key-choice.ts';
 import {
   ALG,
   generateServiceKey,
@@ -20,7 +20,7 @@ import {
   STATEMENT_PURPOSE,
   toPublicJwk,
 } from './key-kinds.ts';
-import { type KeyRow, keyStore } from './key-store.ts';
+import { type KeyRow, keyStore, lifeOf } from './key-store.ts';
 import type { MasterKey } from './master-key.ts';
 import { type KeyOpener, pickSigning } from './opened-keys.ts';
 import type { StoredRotation } from './stored-rotation.ts';
@@ -148,7 +148,7 @@ export function createKeyMaker(deps: {
         const isOfTokens = STATEMENT_PURPOSE[purpose] === 'token';
         for (const row of rows) {
           if (row.revokedAt || living.some(({ kid }) => kid === row.kid)) continue;
-          if (!isOfTokens && !isSuperseded(row)) continue;
+          if (!isOfTokens && !isSuperseded(lifeOf(row))) continue;
           const end = row.retiredAt ?? validFrom;
           await store.end(row.kid, end, { at, reason: order.reason });
         }
@@ -170,10 +170,6 @@ export function createKeyMaker(deps: {
     },
   };
 }
-
-/** Whether it ended before it was to begin: another took its place once the clock was right. */
-const isSuperseded = ({ validFrom, retiredAt }: KeyRow): boolean =>
-  validFrom !== null && retiredAt !== null && retiredAt <= validFrom;
 
 async function makeKey(purpose: ServiceKeyPurpose, given: KeyObject | undefined): Promise<MadeKey> {
   if (!given) return generateServiceKey(purpose);
