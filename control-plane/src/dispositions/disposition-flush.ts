@@ -21,7 +21,7 @@ import { detectMismatches, detectScopeProbes } from './delegation-detectors.ts';
 import type { ClientAnswer, Detect } from './detector.ts';
 import { detectorStates } from './detector-states.ts';
 import type { SessionDecision } from './disposition.ts';
-import { datePresent, forgetOld, keepWithinBounds } from './forget-old.ts';
+import { dateBeforeNow, forgetOld, keepWithinBounds } from './forget-old.ts';
 import { type AnsweredQuestion, recordReader } from './record-reader.ts';
 import { detectReversals } from './reversal-detector.ts';
 import { detectCycling } from './session-cycling.ts';
@@ -72,7 +72,7 @@ async function lookAtNext(
   const { rows, upTo } = await reader.readDecisions(mark);
   if (upTo === mark) return false;
   const writtenAt = deps.tokenNow();
-  await datePresent(tx, writtenAt);
+  await dateBeforeNow(tx, writtenAt);
   await forgetOld(tx, deps.settledNow());
   const decisions = await placed(tx, rows, now);
   const answers = await answersOf(tx, await reader.readAnswers(mark, upTo), now);

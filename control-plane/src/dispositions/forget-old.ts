@@ -13,7 +13,7 @@ const TABLES = ['dispositions', 'detector_states', 'dlp_sightings'].map((name) =
  * What was written while the clock was ahead counts as written just before now: otherwise it would
  * be the newest, and push out all that is new, until the time that the clock showed.
  */
-export async function datePresent({ db, scope }: TenantTransaction, now: Date): Promise<void> {
+export async function dateBeforeNow({ db, scope }: TenantTransaction, now: Date): Promise<void> {
   const present = new Date(now.getTime() - 1);
   for (const table of TABLES) {
     await db.$executeRaw`

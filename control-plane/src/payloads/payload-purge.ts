@@ -37,7 +37,7 @@ async function purgeStep(deps: PayloadPurgeDeps, tenantId: string): Promise<numb
     const at = deps.settledNow();
     const { payloadRetentionDays } = await readProtectionPolicy(tx);
     const store = payloadStore(tx);
-    await store.datePresent(deps.tokenNow());
+    await store.restartRetention(deps.tokenNow());
     const before = new Date(at.getTime() - payloadRetentionDays * DAY_MS);
     const events = await store.purge(before, STEP, at);
     if (events === 0) {

@@ -104,7 +104,7 @@ export function payloadStore({ db, scope: { tenantId } }: TenantTransaction) {
     },
 
     /** Has the retention of what was received while the clock was ahead begin now. */
-    datePresent: async (now: Date): Promise<void> => {
+    restartRetention: async (now: Date): Promise<void> => {
       const latest = new Date(now.getTime() + CLOCK_JUMP_MS);
       await db.$executeRaw`
         UPDATE event_payloads SET received_at = ${now}
