@@ -264,6 +264,11 @@ describe('a header within JSON', () => {
   });
 });
 
+it.each([
+  'postgres -c password_encryption=scram-sha-256 -c max_connections=100',
+  '"passwordHasher": "argon2id-v19-m65536", "token_endpoint_auth_method": "client_secret_post"',
+])('how a secret is kept or sent is none: %s', (text) => expect(found(text)).toEqual([]));
+
 describe('the user of a command', () => {
   it.each([
     'docker run --rm --user 1000:1000 -v "$PWD:/work" node:20 npm ci',

@@ -116,7 +116,7 @@ const easyConnect: Judge = (text, start) => {
 const NOT_THE_SECRET =
   /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary(?!_?(?:access|auth|account|admin|master|api|shared|storage|connection|secret|password))|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
 const THING_OF_A_SECRET =
-  /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|timeout|attempts|retries|window|interval|delay|seconds|minutes|hours|ref|alias|date|budget|cost)$|^public[_-]/;
+  /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|encryption|encoding|encoder|hasher|hashing|scheme|method|mechanism|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|timeout|attempts|retries|window|interval|delay|seconds|minutes|hours|ref|alias|date|budget|cost)$|^public[_-]/;
 const inSnakeCase = (label: string): string =>
   label.replace(/([a-z\d])(?=[A-Z])/g, '$1_').toLowerCase();
 
