@@ -62,6 +62,8 @@ export function findInReadings(plain: PlainScan, text: string, taker: Taker): vo
       if (pattern === 'secret_assignment' && origin && isSealed(text, place)) continue;
       const isRot13 = pattern === 'secret_assignment' && place.disguise.includes('rot13');
       if (isRot13 && isShortLabel(reading.text, finding)) continue;
+      if (pattern === 'secret_assignment' && turned && isCode(text, place, reading, finding))
+        continue;
       taker.take({ pattern, severity, ...place });
     }
     if (depth >= MAX_DEPTH) continue;
@@ -153,6 +155,17 @@ const SHORT_LABEL = /(?:^|[^A-Za-z])[A-Za-z]{1,3}["']?[ \t]{0,4}[:=#][ \t]{0,4}[
 function isShortLabel(reading: string, { start, end }: Stretch): boolean {
   if (/\p{L}/u.test(reading.slice(start, Math.min(end, start + LIST)))) return false;
   return SHORT_LABEL.test(reading.slice(Math.max(0, start - 16), start));
+}
+
+const PW = /(?:^|[^A-Za-z])pw["']?[ \t:=]{1,3}["']?$/i;
+const CODE = /[({;]|^[A-Za-z]*[a-z][A-Z][A-Za-z]*$/;
+
+/** `hostContext:Wp.describe(`: two letters of minified code, which are `pw` backwards. */
+function isCode(text: string, place: Stretch, reading: Reading, { start }: Stretch): boolean {
+  return (
+    PW.test(reading.text.slice(Math.max(0, start - 8), start)) &&
+    CODE.test(text.slice(place.start, Math.min(place.end, place.start + LIST)))
+  );
 }
 
 /** What the numbers of a row may be by chance when they are joined. */

@@ -291,5 +291,17 @@ describe('minified code', () => {
   it.each([
     '{relatedRequestId:r,resumptionToken:o,onresumptiontoken:a}).catch($=>this._onerror($))',
     'e.delimiters.push({marker:i,length:0,token:e.tokens1.length-1,end:-1})',
+    '{password:n=zs(e)(t,n,r)},HO=1',
+    'd.credentials="include":r.crossOrigin==="anonymous"?d.credentials="omit":0',
+    'OAuthTokensSchema:kz,OpenIdProviderDiscoveryMetadataSchema:$z,OpenIdProviderMetadataSchema:ky',
+    '"backward";{return zs(e)(t,n,r)},HO=Wp(Qt)',
+    '"backward";e.blockedOn=a,!1;t.shift()}return!0}function Wp(e,t,a){}',
+    '"backward";"provided by the host.",hostContext:Wp.describe("Rich context")',
   ])('%s has no secret', (text) => expect(found(text)).toEqual([]));
+
+  it('hides none that is written backwards', () => {
+    expect(found('"backward";!72eubleirtseK=wp')).toEqual([
+      ['secret_assignment', '!72eubleirtseK'],
+    ]);
+  });
 });

@@ -15,7 +15,7 @@ const WORDS_FOR_NOTHING = new Set(
   expired expires missing valid correct here below above following same this that your my the not
   stored saved sent known unknown available needed rotated generated provided set used shared leaked
   visible policy policies manager field_name example sample placeholder todo tbd fixme n/a na yes no
-  base64 md5sum sha256sum basic bearer digest oauth oauth2 jwt header cookie cookies query body env environment config
+  base64 md5sum sha256sum include omit same-origin basic bearer digest oauth oauth2 jwt header cookie cookies query body env environment config
   passwort kennwort contraseña clave senha wachtwoord hasło hasla пароль пароля 密码 パスワード
   mot motdepasse obligatoire requis erforderlich obligatorio requerido pflichtfeld vergessen oublié
   olvidada rather only always never also currently already too more longer at least case sensitive`.split(
@@ -195,7 +195,7 @@ function isLabelLike(value: string): boolean {
 
 /** Minified code, also backwards: `a}).catch(b=>`, `c:()=>d,e`, `inv\xE1lida`. */
 const MINIFIED =
-  /\}\)[.;,)}]|\)=>|>=\)\(|[({,:][\w$]{1,3}=>|\.length-\d|^[A-Za-z]+(?:\\x[\dA-Fa-f]{2}[a-z]*)+$/;
+  /\}\)[.;,)}]|\)=>|>=\)\(|[({,:][\w$]{1,3}=>|\.length-\d|\([\w$]{1,3}(?:,[\w$]{1,3})+(?:\)|$)|\)[\w$]{1,3}(?:,[\w$]{1,3})+\(|^[A-Za-z]+(?:\\x[\dA-Fa-f]{2}[a-z]*)+$/;
 
 const SENTENCE =
   /\b(?:the|your|is|are|was|a|an|must|should|please|to|and|or|of|for|in|with|be|not|can|will|at|least|enter|ihr|das|der|die|und|ist|muss|bitte|mit|votre|le|la|les|est|doit|su|el|los|debe|por|para|of|my|it|if|has|have|been|does)\b/i;
