@@ -84,6 +84,7 @@ export function createEnforcement(
     now,
     count: metrics.rateLimited,
     log,
+    ...(deps.workers && { seat: deps.workers }),
   });
   const enforcer = createEnforcer(
     {

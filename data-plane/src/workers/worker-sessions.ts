@@ -103,6 +103,7 @@ export function createWorkerSessions(options: {
       isForeign(owner, request) ? handWhenThere(owner, request, reply) : undefined,
 
     worker,
+    count,
 
     /** Ends the streams that other workers send through this one when it stops. */
     endStreams: (): void => {

@@ -21,9 +21,10 @@ afterEach(() => vi.useRealTimers());
 
 const raiseAlert = vi.fn();
 const lost = vi.fn();
-const aRecorder = (limits = {}) =>
+const aRecorder = (limits = {}, seat?: { worker: number; count: number }) =>
   createRefusedCalls(
     {
+      ...(seat && { seat }),
       ledger: {
         append: async (tenantId, record) => {
           if (!hasRoom) throw new Error('no room');
@@ -78,6 +79,21 @@ it('writes one record an agent and second, with all that was refused', async () 
   ]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(written).toHaveLength(2);
+});
+
+it('writes one record an agent and second where three workers refuse its calls', async () => {
+  const workers = [1, 2, 3].map((worker) => aRecorder({}, { worker, count: 3 }));
+  for (let ms = 0; ms < 12_000; ms += 50) {
+    for (const refused of workers) refused.count(call(0), LIMIT, 7);
+    now += 50;
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  const seconds = written.map(([, { timestamp }]) => String(timestamp).slice(0, 19));
+  expect(seconds.length).toBeGreaterThan(8);
+  expect(new Set(seconds).size).toBe(seconds.length);
+  for (const refused of workers) await refused.stop();
+  const counts = written.map(([, { refused: count }]) => Number(count));
+  expect(counts.reduce((sum, count) => sum + count)).toBe(3 * 240);
 });
 
 it('loses none when the ledger has no room, and none at a stop', async () => {

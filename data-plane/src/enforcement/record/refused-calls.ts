@@ -1,7 +1,8 @@
 /**
  * Records calls that a rate limit refused. A decision for each would let an agent fill the ledger
  * by calling too often, which the limit prevents. So the calls are counted, and each agent's count
- * is recorded at most once a second. Proven by refused-calls.test.ts.
+ * is recorded at most once a second: by several workers in turn, a second each. Proven by
+ * refused-calls.test.ts.
  */
 import { uuidv7 } from '@governance/shared/ids';
 import type { RateTier } from '@governance/shared/settings/rate-limit-settings';
@@ -10,12 +11,15 @@ import type { Logger } from 'pino';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Ledger } from '../../contracts.ts';
 import type { PendingWrites } from '../../storage/pending-writes.ts';
+import type { WorkerSeat } from '../../workers/worker-place.ts';
 import type { AgentCall, AgentKey, ExceededLimit } from '../call/calls.ts';
 
 /** The shortest time between two records of an agent. */
 const RECORD_MS = 1_000;
 /** When a record is tried again after the ledger refused it. */
 const RETRY_MS = 30_000;
+/** Timers may fire a little early, which would be within the second of another worker. */
+const LATE_MS = 10;
 /** Agents whose counts may wait at once; few do while the ledger accepts records. */
 const MAX_WAITING = 20_000;
 
@@ -41,6 +45,8 @@ export function createRefusedCalls(
     now(): number;
     count(tier: RateTier): void;
     log: Pick<Logger, 'error'>;
+    /** Where it is one of several workers, which may refuse calls of the same agent. */
+    seat?: WorkerSeat;
   },
   { recordMs = RECORD_MS, maxWaiting = MAX_WAITING } = {},
 ) {
@@ -62,7 +68,17 @@ export function createRefusedCalls(
       before.until = Math.max(before.until, refused.until);
       before.limit = refused.limit;
     }
-    if (!isStopped) timer ??= setTimeout(() => void flush(), inMs).unref();
+    if (!isStopped) timer ??= setTimeout(() => void flush(), untilTurn(inMs)).unref();
+  }
+
+  /** The milliseconds until a second in which this worker may write, after `inMs` at least. */
+  function untilTurn(inMs: number): number {
+    if (deps.seat === undefined) return inMs;
+    const { worker, count } = deps.seat;
+    const now = deps.now();
+    const second = Math.ceil((now + inMs) / 1_000);
+    const others = (((worker - second) % count) + count) % count;
+    return (second + others) * 1_000 + LATE_MS - now;
   }
 
   /** Writes the counts. A count that the ledger refuses is added to the next one. */
