@@ -321,6 +321,71 @@ describe('a machine’s clock that is far ahead', () => {
     expect(two.read()).toBe(wall + 24 * HOUR);
   });
 
+  describe('after a long stop of all replicas', () => {
+    /** They start one after the other on a database whose clock agrees. */
+    async function restarted() {
+      wall = Date.now() - HOUR;
+      await (await aProcess()).stop();
+      pass(HOUR);
+      const first = await aProcess();
+      pass(20_000);
+      const second = await aProcess();
+      return [first, second] as const;
+    }
+
+    it('is the one by which keys go at all of them, while they exchange the newest time', async () => {
+      const both = await restarted();
+      for (let minute = 0; minute < 9; minute++) {
+        pass(MINUTE);
+        for (const one of both) {
+          await one.share();
+          // The first one's monotonic clock runs a little faster, or its exchange came sooner.
+          pass(10);
+          expect([one.kept().getTime(), one.isAhead()]).toEqual([wall, false]);
+        }
+      }
+      pass(MINUTE);
+      for (const one of both) {
+        one.read();
+        await one.share();
+        expect(one.settled().getTime()).toBe(wall);
+      }
+    });
+
+    it('is not one that it shows for a moment before it has settled', async () => {
+      const [one] = await restarted();
+      wall += YEAR;
+      expect(one.read()).toBe(wall);
+      expect(one.kept().getTime()).toBe(wall - YEAR);
+      expect(one.isAhead()).toBe(true);
+      wall -= YEAR;
+      expect([one.kept().getTime(), one.isAhead()]).toEqual([wall, false]);
+    });
+  });
+
+  it('is not kept where it was further ahead for a moment at the end of the ten minutes', async () => {
+    const one = await aProcess();
+    pass(MINUTE);
+    // As after a pause of the machine.
+    wall += HOUR;
+    one.read();
+    pass(10 * MINUTE);
+    wall += YEAR;
+    expect(one.read()).toBe(wall);
+    expect([one.kept().getTime(), one.settled().getTime()]).toEqual([wall - YEAR, wall - YEAR]);
+    wall -= YEAR;
+    expect([one.read(), one.kept().getTime()]).toEqual([wall, wall]);
+    // A later jump has ten minutes of its own.
+    wall += YEAR;
+    one.read();
+    pass(9 * MINUTE);
+    one.read();
+    expect(one.kept().getTime()).toBeLessThan(wall - YEAR + 1);
+    pass(MINUTE);
+    one.read();
+    expect(one.kept().getTime()).toBe(wall);
+  });
+
   it.each([
     ['by which keys go, at once', 0, true],
     ['not where the database shows another', YEAR, false],

@@ -8,7 +8,7 @@
  * A machine that is suddenly ahead is believed at once, since then more is over, but what it shows
  * is kept only once it has shown it for ten minutes: a short glitch leaves nothing behind.
  */
-import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/time/clock-jumps';
+import { CLOCK_JUMP_MS, createJumpWatch } from '@governance/shared/time/clock-jumps';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import {
@@ -43,8 +43,8 @@ export function createStandingClock(options: {
   const machine = () => options.now().getTime();
   let seen = Number.NEGATIVE_INFINITY;
   let seenAt = 0;
-  /** Since when the machine's clock has been far ahead. */
-  let aheadSince: number | null = null;
+  /** The machine's clock is far ahead. */
+  const jump = createJumpWatch(elapsed);
   /** It was so at the start, as after a stop of hours, and the database's clock agreed. */
   let isAheadSinceStop = false;
   let generation = 0;
@@ -56,7 +56,10 @@ export function createStandingClock(options: {
   function set(time: number): void {
     seen = time;
     seenAt = elapsed();
-    aheadSince = null;
+  }
+
+  function endJump(): void {
+    jump.end();
     isAheadSinceStop = false;
   }
 
@@ -64,14 +67,17 @@ export function createStandingClock(options: {
   function read(): number {
     const wall = machine();
     const kept = steady();
-    if (wall <= kept) {
-      aheadSince = null;
-      isAheadSinceStop = false;
-      return kept;
+    if (wall - kept > CLOCK_JUMP_MS) {
+      const shown = jump.show(wall);
+      if (shown === null) return wall;
+      endJump();
+      set(Math.max(shown, kept));
+      // It may have jumped again since.
+      return read();
     }
-    aheadSince ??= elapsed();
-    const isSettled = elapsed() - aheadSince >= JUMP_SETTLED_MS;
-    if (wall - kept <= CLOCK_JUMP_MS || isSettled) set(wall);
+    endJump();
+    if (wall <= kept) return kept;
+    set(wall);
     return wall;
   }
 
@@ -80,7 +86,8 @@ export function createStandingClock(options: {
   function readKept(): number {
     const wall = read();
     const time = steady();
-    return Number.isFinite(time) && !isAheadSinceStop ? time : wall;
+    if (isAheadSinceStop) return Math.max(time, Math.floor(Math.min(wall, jump.least())));
+    return Number.isFinite(time) ? time : wall;
   }
 
   /** Exchanges the newest time with the other processes. @returns what the database's clock shows */
@@ -99,8 +106,9 @@ export function createStandingClock(options: {
     if (!found) throw new Error('the clock has one row');
     const { newest } = found;
     if (found.generation !== generation) {
-      // The operator has accepted an earlier time.
+      // The operator has accepted an earlier time: a machine that is ahead of it has yet to show that.
       generation = found.generation;
+      endJump();
       set(newest.getTime());
     } else if (newest.getTime() > steady()) set(newest.getTime());
     logBehind();

@@ -94,6 +94,18 @@ describe('the clock', () => {
     expect(clock.isAhead()).toBe(false);
   });
 
+  it('does not settle on one that is further ahead when the ten minutes are over', () => {
+    wall += HOUR;
+    clock.settled();
+    pass(10 * MINUTE);
+    wall += 400 * DAY;
+    expect(clock.settled()).toBe(wall - 400 * DAY);
+    expect(clock.isAhead()).toBe(true);
+    wall -= 400 * DAY;
+    expect(clock.settled()).toBe(wall);
+    expect(clock.isAhead()).toBe(false);
+  });
+
   it('lets a stop go on that it cannot be kept at', () => {
     const errors: unknown[] = [];
     const own = createPlaneClock({
@@ -277,6 +289,46 @@ describe('freshness', () => {
     freshness.believe(wall);
     expect(freshness.believe(wall + 2 * DAY)).toBe(wall);
     expect(freshness.believe(wall + 5 * MINUTE)).toBe(wall + 5 * MINUTE);
+  });
+
+  it('believes none that is further ahead for a moment when the ten minutes are over', () => {
+    const freshness = aFreshness();
+    // This machine's clock is six minutes behind.
+    for (let minute = 0; minute < 10; minute++) {
+      freshness.believe(wall + 6 * MINUTE);
+      pass(MINUTE);
+    }
+    const believed = freshness.believe(wall + 400 * DAY);
+    expect(believed).toBe(wall + 6 * MINUTE);
+    freshness.verified(believed, 1, 1);
+    pass(MINUTE);
+    const next = freshness.believe(wall + 6 * MINUTE);
+    expect(() => freshness.check(next)).not.toThrow();
+    expect(freshness.verified(next, 2, 2)).toBe(wall + 6 * MINUTE);
+  });
+
+  it('believes none that somebody repeats for as long', () => {
+    const freshness = aFreshness();
+    freshness.verified(freshness.believe(wall), 1, 1);
+    const ahead = wall + 400 * DAY;
+    for (let minute = 0; minute < 30; minute++) {
+      freshness.verified(freshness.believe(ahead), 1, 1);
+      pass(MINUTE);
+    }
+    const right = freshness.believe(wall);
+    expect(() => freshness.check(right)).not.toThrow();
+    expect(freshness.verified(right, 2, 2)).toBe(wall);
+  });
+
+  it('believes those that stay ahead after one that was further', () => {
+    const freshness = aFreshness();
+    freshness.believe(wall + 400 * DAY);
+    for (let minute = 0; minute < 10; minute++) {
+      pass(MINUTE);
+      freshness.believe(wall + DAY);
+    }
+    pass(MINUTE);
+    expect(freshness.believe(wall + DAY)).toBe(wall + DAY);
   });
 
   it('raises the alarm once when answers come without news of the present', () => {

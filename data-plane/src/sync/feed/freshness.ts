@@ -4,12 +4,19 @@
  * the control plane answers means that somebody withholds changes; one older than `offline_max_age`
  * means that nothing known here may permit anything any more.
  */
-import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/time/clock-jumps';
+import {
+  CLOCK_JUMP_MS,
+  createJumpWatch,
+  JUMP_SETTLED_MS,
+} from '@governance/shared/time/clock-jumps';
 import { FeedRefusedError } from '../link/feed-error.ts';
 import type { PlaneClock } from './plane-clock.ts';
 
 /** After this time a freeze attack (TUF) is reported. */
 export const FREEZE_AFTER_MS = 3 * 60_000;
+
+/** By how much statements have advanced when they have been ahead for ten minutes. */
+const ADVANCED_MS = JUMP_SETTLED_MS - 60_000;
 
 export const DEFAULT_OFFLINE_MAX_AGE_SECONDS = 86_400;
 
@@ -39,8 +46,10 @@ export function createFreshness(options: {
   /** Verified, but entries before its position have not arrived yet. */
   let awaiting: { time: number; feedSeq: number } | null = null;
   let isFrozen = false;
-  /** Since when statements have been far ahead, by the plane's clock. */
-  let aheadSince: number | null = null;
+  /** Statements are far ahead of the plane's clock. */
+  const jump = createJumpWatch(() => Math.floor(clock.settled()));
+  /** The earliest of them. */
+  let earliest = 0;
   /** The furthest ahead of them, and the time that it counts as. */
   let furthest = { time: 0, as: 0 };
   /** What the newest one says, where the machine's clock agrees that it is that late. */
@@ -75,11 +84,17 @@ export function createFreshness(options: {
     believe: (time: number): number => {
       const now = Math.floor(clock.settled());
       if (time - now <= CLOCK_JUMP_MS) {
-        aheadSince = null;
+        jump.end();
         return time;
       }
-      aheadSince ??= now;
-      if (now - aheadSince >= JUMP_SETTLED_MS) return time;
+      earliest = jump.isUnderWay() ? Math.min(earliest, time) : time;
+      const shown = jump.show(time);
+      // One that is repeated for ten minutes says nothing of what the control plane's clock shows now.
+      if (shown !== null && shown - earliest >= ADVANCED_MS) {
+        if (time - shown <= CLOCK_JUMP_MS) return time;
+        jump.end();
+        return shown;
+      }
       if (time > furthest.time) furthest = { time, as: now };
       return furthest.as;
     },

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { storeFileDurably, writeFileDurably } from '@governance/shared/process/durable-file';
-import { CLOCK_JUMP_MS, JUMP_SETTLED_MS } from '@governance/shared/time/clock-jumps';
+import { CLOCK_JUMP_MS, createJumpWatch } from '@governance/shared/time/clock-jumps';
 
 const KEEP_EVERY_MS = 10_000;
 
@@ -36,12 +36,12 @@ export function createPlaneClock(options: {
   /** Without a jump ahead of the machine's clock, until that has lasted for ten minutes. */
   let calm = Math.max(seen, now());
   let calmAt = elapsed();
-  let jumpedAt: number | null = null;
+  const jump = createJumpWatch(elapsed);
 
   function setCalm(time: number): number {
     calm = time;
     calmAt = elapsed();
-    jumpedAt = null;
+    jump.end();
     return time;
   }
 
@@ -49,11 +49,14 @@ export function createPlaneClock(options: {
     const steady = calm + (elapsed() - calmAt);
     const wall = now();
     if (wall - steady <= CLOCK_JUMP_MS) {
-      jumpedAt = null;
+      jump.end();
       return wall > steady ? setCalm(wall) : steady;
     }
-    jumpedAt ??= elapsed();
-    return elapsed() - jumpedAt >= JUMP_SETTLED_MS ? setCalm(wall) : steady;
+    const shown = jump.show(wall);
+    if (shown === null) return steady;
+    setCalm(Math.max(shown, steady));
+    // It may have jumped again since.
+    return settled();
   }
 
   function set(time: number): void {
@@ -102,7 +105,7 @@ export function createPlaneClock(options: {
      */
     settled,
     /** Whether the machine's clock shows such a jump now. */
-    isAhead: (): boolean => settled() < now() && jumpedAt !== null,
+    isAhead: (): boolean => settled() < now() && jump.isUnderWay(),
     /** Counts a verified statement's time as seen. */
     note: (time: number): void => {
       if (time > read()) set(time);
