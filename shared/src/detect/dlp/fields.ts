@@ -179,9 +179,18 @@ const MAX_OPENING = 80;
 const OF_A_STRING =
   /^[ \t]{0,4}(?:(?:new |&)?(?:\[\]byte|(?:std::|secrecy::|pydantic\.|java\.lang\.|System\.)?(?:Some|Ok|Just|Box|Arc|Rc|Q?String|NSString|std::string|str|string|text|bytes|bytearray|Bytes|ByteString|Buffer|Uint8Array|Secret(?:Str|String|Bytes|Box|Vec|Value|KeySpec)?|Secure_?String|Sensitive|Redacted|Protected|Obfuscated|Password|Zeroizing|Cow|CString|Hex|hex|binascii|Convert|TextEncoder\(\)|Encoding\.(?:UTF8|ASCII)|Utf8|OsString)(?:(?:::|\.)(?:new|from|from_str|of|wrap|valueOf|copyFromUtf8|encode|decode|DecodeString|fromhex|unhexlify|FromHexString|GetBytes|create))?|bytes\.fromhex|(?:hex|secret|obfstr)!|crypto\.createSecretKey)\([ \t]{0,4}){1,3}(?=(?:[brufBRUL]{1,2}|@)?\\{0,3}["'`])/;
 
-/** The value that begins at a place, in quotes or up to white space. */
+/** What sets a value apart in a page or in Markdown: `password <b>…</b>`, `password **…**`. */
+const MARKUP =
+  /^[ \t]{0,4}(?:<(?:b|i|u|em|tt|kbd|code|strong|mark|span|samp)(?: [^<>\n]{0,40})?>[ \t]{0,2}|\*\*)(?=[^\s*<])/;
+
+/** The value that begins at a place, in quotes, in markup or up to white space. */
 export function valueAt(text: string, at: number, link: Link): FieldValue | undefined {
-  let start = at;
+  const markup = MARKUP.exec(text.slice(at, at + MAX_OPENING))?.[0] ?? '';
+  let start = at + markup.length;
+  if (text.slice(start - 2, start) === '**') {
+    const length = text.slice(start, start + MAX_VALUE).indexOf('**');
+    return length > 0 ? { start, end: start + length, link, quoted: false } : undefined;
+  }
   start += OF_A_STRING.exec(text.slice(start, start + MAX_OPENING))?.[0].length ?? 0;
   // Escaped quotes of JSON in JSON; string prefixes (`b'…'`, `r"…"`); a second quote.
   const opening =
@@ -246,7 +255,9 @@ const NO_VALUE =
 /** Values in the column below a label (CSV, TSV, Markdown) or at its position in SQL's VALUES. */
 export function columnValues(text: string, labelEnd: number): FieldValue[] {
   const after = text.slice(labelEnd, labelEnd + MAX_LINE);
-  if (!/^["'`)\]]?[ \t]{0,40}[,;|│\t\n\r)]/.test(after)) return [];
+  // The full stop of an abbreviation, in a cell: `D.O.B. |`.
+  if (!/^(?:\.(?=["']?[ \t]{0,40}[,;|│\t]))?["'`)\]]?[ \t]{0,40}[,;|│\t\n\r)]/.test(after))
+    return [];
   // Searched in slices: a text may be one long line of labels.
   const from = Math.max(0, labelEnd - MAX_LINE - 1);
   const feed = text.slice(from, labelEnd).lastIndexOf('\n');
@@ -294,6 +305,8 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
   const head = text.slice(lineStart, lineEnd);
   const delimiter = ['|', '│', '\t', ';', ','].find((sign) => head.includes(sign));
   if (delimiter === undefined) return onlyColumn(text, head, lineEnd);
+  // The members of an object are no columns.
+  if (delimiter === ',' && /["']\s?:\s/.test(head)) return [];
   const index = count(text.slice(lineStart, labelEnd), delimiter);
   const names = cells(text, lineStart, lineEnd, delimiter);
   const columns = names.length;

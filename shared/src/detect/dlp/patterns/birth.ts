@@ -16,6 +16,8 @@ const SHORT_DATE = /^["']?[ \t]{0,2}[:=][ \t]{0,2}["']?(\d{6})(?![\d.,])/;
 /** A possible date beside a word for birth, near enough to belong to it. */
 export const birth: Judge = (text, start, end) => {
   if (/^ in (?:the )?\d{4}/.test(text.slice(end, end + 12))) return NOTHING;
+  // Ideas and versions are.
+  if (/^ (?:out )?of\b|^ from\b/.test(text.slice(end, end + 8))) return NOTHING;
   if (OF_A_FEAST.test(text.slice(end, end + 24))) return NOTHING;
   const short = SHORT_DATE.exec(text.slice(end, end + 16));
   if (short?.[1] && isBirthNumber(short[1])) {

@@ -37,6 +37,8 @@ const email: Judge = (text, start, end) => {
   const host = HOST.exec(text.slice(at + 1, at + 256))?.[0];
   if (!local || !host || at >= end) return NOTHING;
   const found = { start: at - local.length, end: at + 1 + host.length };
+  // A public name: @user@server.
+  if (text[found.start - 1] === '@') return NOTHING;
   // user@host in a URL or a command: ssh://git@host:22, //user@host/path.
   const isHost = /[/:]$/.test(text.slice(Math.max(0, found.start - 1), found.start));
   if (isHost && /^[:/]/.test(text.slice(found.end, found.end + 1))) return NOTHING;
@@ -126,10 +128,18 @@ const international: Judge = (text, start, candidateEnd) => {
 /** What a part's new number replaces: "Part (512) 550-2204 rev C replaces". */
 const OF_A_PART = /\brev\.? [A-Z]\b[^\n.;]{0,20}$/;
 
+/** A unit, or the letter of a part: "250-500-1000 ms", "971-428-8820-B". */
+const AFTER_NO_PHONE = /^(?:-[A-Z]| ?(?:ms|sec|px|kg|mm|cm|k?Hz|[KMG]B|rpm|kW)\b)/;
+
 const national: Judge = (text, start, end) => {
   const before = text.slice(Math.max(0, start - 2), start);
   if (/[\d.\-/A-Za-z_=#]$/.test(before) || isPartOfLonger(text, { start, end })) return NOTHING;
-  if (/nhs|tracking|order|invoice|isbn|version|part/i.test(around(text, start, end, 24)))
+  if (AFTER_NO_PHONE.test(text.slice(end, end + 8))) return NOTHING;
+  if (
+    /nhs|tracking|order|invoice|isbn|version|part|firmware|serial/i.test(
+      around(text, start, end, 24),
+    )
+  )
     return NOTHING;
   if (OF_A_PART.test(text.slice(Math.max(0, start - 40), start))) return NOTHING;
   return isPhone(text.slice(start, end)) ? [{ start, end }] : NOTHING;

@@ -10,12 +10,14 @@ const RIGHT_BEFORE = new RegExp(
 );
 const BEFORE = 24;
 const GROUPED = /^\d{4}[ -]\d{4}[ -]\d{4}$/;
+/** The day on which a case was opened, and its number: 2025-0619-4471. */
+const OF_A_DAY = /^20[0-3]\d[ -](?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[ -]/;
 /** A date and a running number. */
 const DATED = /^(?:(?:19|20)\d{6}|\d{6})[-+]\d{4}$/;
 
 /** Whether a number that could be a person's is one of an order. */
 export function isOfAnOrder(text: string, start: number, written: string): boolean {
   const before = text.slice(Math.max(0, start - BEFORE), start);
-  if (GROUPED.test(written)) return NEAR.test(before);
+  if (GROUPED.test(written)) return OF_A_DAY.test(written) || NEAR.test(before);
   return DATED.test(written) && RIGHT_BEFORE.test(before);
 }

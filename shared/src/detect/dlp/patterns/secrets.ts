@@ -15,7 +15,7 @@ import { inAnswer } from './answers.ts';
 import { PASSWORD_FILES } from './bare-keys.ts';
 import { DOOR_CODES } from './door-codes.ts';
 import { blockScalar, JOINED_VARIABLES, PASSED_VARIABLES } from './in-pieces.ts';
-import { afterEscape, PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
+import { afterEscape, CAMEL_PASSWORD_LABEL, PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
 import { NAMED_BEHIND } from './named-behind.ts';
 import { NEIGHBOURS } from './neighbours.ts';
@@ -116,7 +116,7 @@ const easyConnect: Judge = (text, start) => {
 const NOT_THE_SECRET =
   /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary(?!_?(?:access|auth|account|admin|master|api|shared|storage|connection|secret|password))|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
 const THING_OF_A_SECRET =
-  /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|encryption|encoding|encoder|hasher|hashing|scheme|method|mechanism|schema|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|timeout|attempts|retries|window|interval|delay|seconds|minutes|hours|ref|alias|date|budget|cost)$|^public[_-]/;
+  /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|encryption|encoding|encoder|hasher|hashing|scheme|method|mechanism|schema|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|timeout|attempts|retries|window|interval|delay|seconds|minutes|hours|ref|alias|date|budget|cost|sent|requested|confirmed|succeeded|failed|failure|completed|screen|button|title)$|^public[_-]/;
 const inSnakeCase = (label: string): string =>
   label.replace(/([a-z\d])(?=[A-Z])/g, '$1_').toLowerCase();
 
@@ -215,6 +215,14 @@ function secretLabel(kind: SecretKind): Judge {
   };
 }
 
+const PASSWORD = secretLabel('password');
+
+/** `jdbcPwd`, `userPw`: other expressions find a word that begins so. */
+const camelPassword: Judge = (text, start, end) =>
+  /^[A-Za-z_]{1,24}[a-z]\d?(?:Pwd|PWD|Pw|PW)$/.test(identifierAround(text, start, end))
+    ? PASSWORD(text, start, end)
+    : NOTHING;
+
 /** The examples of RFC 7617: Aladdin's, and one in UTF-8. */
 const OF_A_STANDARD: ReadonlySet<string> = new Set([
   'QWxhZGRpbjpvcGVuIHNlc2FtZQ==',
@@ -293,8 +301,9 @@ const personalToken: Judge = (text, _start, end) => {
 const SECRET_ASSIGNMENTS: readonly JudgedExpression[] = [
   ...PASSWORD_LABELS.map((label) => ({
     expression: afterEscape(label),
-    judge: secretLabel('password'),
+    judge: PASSWORD,
   })),
+  { expression: CAMEL_PASSWORD_LABEL, judge: camelPassword },
   ...TOKEN_LABELS.map((label) => ({ expression: afterEscape(label), judge: secretLabel('token') })),
   { expression: String.raw`(?i)\b(?:bearer|basic|digest|apikey|token)\b`, judge: authorization },
   {

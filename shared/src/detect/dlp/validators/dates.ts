@@ -62,8 +62,8 @@ const YEAR_LAST = /(?<![\d.])(\d{1,2})( ?[-/.] ?| )(\d{1,2})(?: ?[-/.] ?| )(\d{4
 const COMPACT = /(?<![\dA-Za-z.])(\d{8})(?![\dA-Za-z])/g;
 const DAY_MONTH_NAME =
   /(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?(?:[\s\-/]{1,2}|(?: de | of ))(?:the |day of )?([\p{L}\p{M}]{2,14})\.?,?(?:[\s\-/]{1,2}|(?: de | del ))(?:พ\.ศ\. ?)?'?(\d{4}|\d{2})(?!\d)/gu;
-/** As airlines write it: 11JAN1994. */
-const DAY_MONTH_YEAR = /(?<![\da-z])(\d{2})([a-z]{3})(\d{4})(?![\da-z])/g;
+/** As airlines write it: 11JAN1994, 11JAN94. */
+const DAY_MONTH_YEAR = /(?<![\da-z])(\d{2})([a-z]{3})(\d{4}|\d{2})(?![\da-z])/g;
 const MONTH_NAME_DAY =
   /(?<![\p{L}\p{M}])([\p{L}\p{M}]{2,14})\.?[\s\-/]{1,2}(\d{1,2})(?:st|nd|rd|th)?,?[\s\-/]{1,2}'?(\d{4}|\d{2})(?!\d)/gu;
 const YEAR_MONTH_NAME = /(?<!\d)(\d{4})\.?[\s\-/]([\p{L}\p{M}]{2,14})[\s\-/](\d{1,2})(?!\d)/gu;

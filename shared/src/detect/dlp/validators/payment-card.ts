@@ -19,8 +19,11 @@ export function cardIssuer(digits: string): CardIssuer | undefined {
     if (four >= 3528 && four <= 3589) return 'strong';
     if (two === 62 || (four >= 2200 && four <= 2204)) return 'strong';
   }
-  // Cards that are only taken in Korea.
+  // Troy of Turkey.
+  if (length === 16 && four === 9792) return 'strong';
+  // Cards that are only taken in Korea, RuPay of India, Uzcard and Humo of Uzbekistan.
   if (length === 16 && two >= 90 && two <= 95) return 'weak';
+  if (length === 16 && (two === 81 || two === 82 || four === 8600 || four === 9860)) return 'weak';
   if (length === 15 && (two === 34 || two === 37)) return 'strong';
   if (length === 14 && (two === 36 || two === 38 || two === 39 || (four >= 3000 && four <= 3059))) {
     return 'weak';

@@ -24,7 +24,7 @@ const WORDS_FOR_NOTHING = new Set(
 );
 
 const PLACEHOLDER =
-  /^(?:[x*•·●█▇.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|[\u0080-\uffff]{1,2}[A-Z_]+%|%%[\w.-]+%%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z\u00c0-\u024f _-]*\]?|\([A-Za-z\u00c0-\u024f _-]{3,40}\)?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/etc\/.*|\.\/.*|~\/.*)$/i;
+  /^(?:[x*•·●█▇.#_\-?0]{3,}|\$\{.*|\$\(.*|\$[A-Z_][A-Z0-9_]*|\$(?:env|script|global):.*|\{\{.*|\{[a-z_. ]+\}?|%[A-Z_]+%|[\u0080-\uffff]{1,2}[A-Z_]+%|%%[\w.-]+%%|%\(?[a-z]+\)?s?|<.*|\[[A-Za-z\u00c0-\u024f _-]*\]?|\([A-Za-z\u00c0-\u024f _-]{3,40}\)?|@[a-z.]+@|#\{.*|__.*__|!(?:vault|secret|ref|sub|env|file).*|(?:vault|op|ref\+\w+|secretref|ssm|keyring|file|env|aws-sm|gcp-sm|keyvault):.*|arn:aws.*|enc[[(].*|\/run\/secrets.*|\/(?:etc|root|home|var|opt|usr|mnt|srv|Users)\/.*|\.\/.*|~\/.*)$/i;
 /** Where a vault keeps a secret: what only its service can resolve. */
 const REFERENCE =
   /^(?:@microsoft\.(?:keyvault|appconfiguration)\((?:secreturi|vaultname|secretname|endpoint)=\S*|(?:g?sm|aws-?ss?m|aws-?secrets?(?:manager)?|secret-?manager|secrets?|gcp-?secrets?|azure-?keyvault|akv|bws|bitwarden|gopass|(?:1|one)password|infisical|doppler|berglas|conjur|chamber):\/\/[\w./:@?=&#%+ -]*|(?:\/\/secretmanager\.googleapis\.com\/)?projects\/[\w.:-]+\/(?:locations\/[\w-]+\/)?secrets\/[\w-]+(?:\/versions\/\w+)?)$/i;
@@ -35,7 +35,7 @@ const CODE =
 
 // Versions, algorithms, routes, types: what tables, manifests and manuals put beside such a label.
 const NAMED =
-  /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|\w+\[\]|function|application|HTTP\/\d(?:\.\d)?|(?:min|max|size|between|digits|len|length|minlength|maxlength):\d{1,3}(?:,\d{1,3})?)$/i;
+  /^(?:[~^<>=v]{0,2}\d+(?:\.\d+){1,3}(?:[-+][a-z]+[\w.]*)?(?: <[=\d.]+)?|(?:aes|chacha20|sha|hmac|rsa|ecdsa|ecdh|ed25519|argon2|scrypt|pbkdf2|hs|rs|es|ps)-?(?:\d{2,4}|i?d?)(?:-[a-z\d]{2,9}){0,2}|(?:\/[a-z{][\w{}-]*){2,}|[a-z][a-z-]{1,20}(?::[a-z][a-z-]{1,20}){1,4}:(?:[a-z][a-z-]{1,20}|v\d)|(?:pw|pwd|pass|token|secret|auth)[a-z-]{0,20}:[a-z][a-z-]{2,20}|\w+\[\]|function|application|HTTP\/\d(?:\.\d)?|(?:min|max|size|between|digits|len|length|minlength|maxlength):\d{1,3}(?:,\d{1,3})?)$/i;
 /** A call or a literal that continues an expression: `decode(this.password`, `&Credentials{`. */
 const OPENS =
   /^&?(?:[A-Za-z_$.]{4,}|\w+(?:(?:::|->)\w+)+)[({]|^&?(?:Ok|Err|Some|Box|Arc|Rc|Vec|[a-z_]{3,}!)\(|^[a-z_$][a-z0-9_$]*(?:\.[a-z_$][a-z0-9_$]*)*[([][\w&[\]().:-]*$/;

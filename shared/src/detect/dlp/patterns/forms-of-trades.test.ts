@@ -1,0 +1,57 @@
+/** Values and near misses as travel, hospitals, programs and pages write them. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { createDlpScanner } from '../scanner.ts';
+
+const scanner = createDlpScanner();
+afterAll(() => scanner.close());
+
+const found = (text: string): string[] =>
+  scanner
+    .scanText(text)
+    .map(({ pattern, start, length }) => `${pattern} ${text.slice(start, start + length)}`);
+
+describe('finds', () => {
+  it.each([
+    ['String jdbcPwd = "Zw3ibr0t&Kaffee"; // TODO', 'secret_assignment Zw3ibr0t&Kaffee'],
+    ["userPw = 'Zw3ibr0t&Kaffee'", 'secret_assignment Zw3ibr0t&Kaffee'],
+    ['user <b>svc_kiosk</b>, password <b>Tulpen#63</b></p>', 'secret_assignment Tulpen#63'],
+    ['the password is <code>Tulpen#63</code> now', 'secret_assignment Tulpen#63'],
+    ['Password: **Tulpen#63** (until Friday)', 'secret_assignment Tulpen#63'],
+    ['password **Tulpen#63**', 'secret_assignment Tulpen#63'],
+    ['Ingrid Solberg, f. dato 14.03.1957. Henvist fra fastlege', 'date_of_birth 14.03.1957'],
+    ['1) OKONKWO/ADAEZE MS – DOB 09JUL88', 'date_of_birth 09JUL88'],
+    ["first_nm = 'YVETTE' AND birth_dt = DATE '1949-02-27'", 'date_of_birth 1949-02-27'],
+    ['born_on: 1949-02-27', 'date_of_birth 1949-02-27'],
+    ["SET badge_no = 'E-703681', cost_center = '4410'", 'record_number E-703681'],
+    ['<pan>9792005094894328</pan>', 'payment_card 9792005094894328'],
+  ])('%j', (text, value) => expect(found(text)).toEqual([value]));
+
+  it('each cell of a column whose name is an abbreviation', () => {
+    const rows =
+      '| Achterberg | Sjoerd | 07-08-1962 | O+ |\n| van Loon | Hetty | 30-12-1939 | A- |';
+    expect(found(`| Surname | Given | D.O.B. | Blood |\n|---|---|---|---|\n${rows}`)).toEqual([
+      'date_of_birth 07-08-1962',
+      'date_of_birth 30-12-1939',
+    ]);
+  });
+});
+
+it.each([
+  'code freeze 14.03.2025, GA 04.04.2025. The last LTS was born out of the 2019 rewrite.',
+  '3 retries, backoff 250-500-1000 ms, circuit open 12:04:31',
+  'Firmware 503.271.0184 flashed to unit 971-428-8820-B',
+  'Follow us, @nordic_beans@mastodon.social on the fediverse',
+  'Part NS 41 88 20 C supersedes NS 41 88 19 B; torque to 22 Nm.',
+  'Ärende 2025-0619-4471 är avslutat.',
+  "passwordResetSent: 'pwreset:sent', apiKeyUsage: 'apikey:usage:daily',",
+  'token: "user:token:v2"',
+  '//nas-05.kanzlei.lan/akten /mnt/akten cifs credentials=/root/.smb,vers=3.0 0 0',
+  'the password <em>never</em> leaves, and <b>must</b> be long',
+  '"password": {"type": "string", "format": "password", "minLength": 12},\n"otp": {"type": "string", "pattern": "^[0-9]{6}$"}',
+])('does not report %j', (text) => expect(found(text)).toEqual([]));
+
+it('reads no end of a run of letters as the name of a password', () => {
+  expect(found('"digest": "Q2hhbmdlIHRoaXMgbGF0ZXIgaWYgeW91IHdhbnQtoPw==", "size": 4096')).toEqual(
+    [],
+  );
+});
