@@ -83,14 +83,14 @@ export const GATEWAY_SETTINGS = {
   upstreamMaxSessions: setting({
     name: 'SERVICE_UPSTREAM_MAX_SESSIONS',
     description:
-      'Open sessions with HTTP MCP servers, at most: one for each agent and server, and one for each client that servers may ask something (64 an agent).',
+      'Open sessions with HTTP MCP servers, at most: one for each agent and server, another for its clients with MCP Apps, and one for each client that servers may ask something (64 an agent).',
     default: '10000',
     parse: wholeNumber(1, 1_000_000),
   }),
   upstreamMaxProcesses: setting({
     name: 'SERVICE_UPSTREAM_MAX_PROCESSES',
     description:
-      'Processes of stdio MCP servers, at most: one for each agent and server, and one for each client that servers may ask something. One that is in use makes room for nobody; a tenant of several has at most half.',
+      'Processes of stdio MCP servers, at most: one for each agent and server, another for its clients with MCP Apps, and one for each client that servers may ask something. One that is in use makes room for nobody; a tenant of several has at most half.',
     default: '64',
     parse: wholeNumber(1, 10_000),
   }),

@@ -22,7 +22,7 @@ import {
   requireRules,
   sessionWith,
 } from './call-routing.ts';
-import { TASKS_EXTENSION } from './extensions.ts';
+import { APPS_EXTENSION, passedExtensions } from './extensions.ts';
 import { ineligibleError } from './failures.ts';
 import { listServers, requireServer } from './servers.ts';
 
@@ -164,11 +164,9 @@ function passed(
   caller: Caller,
 ): Record<string, unknown> {
   const found: Record<string, unknown> = {};
-  const { extensions } = declared;
-  // Extensions are passed on only where both sides speak the modern era.
-  if (caller.era === 'modern' && era === 'modern' && isObject(extensions)) {
-    if (isObject(extensions[TASKS_EXTENSION])) found.extensions = { [TASKS_EXTENSION]: {} };
-  }
+  const together = caller.era === 'modern' && era === 'modern' ? 'modern' : 'legacy';
+  const extensions = passedExtensions(declared.extensions, together);
+  if (extensions !== null) found.extensions = extensions;
   for (const [name, members] of Object.entries(PASSED)) {
     const capability = declared[name];
     if (!isObject(capability)) continue;
@@ -184,20 +182,24 @@ const UNNAMED = { serverInfo: null, instructions: null };
 /** Announces tools to an agent of any role; the list itself is then empty. */
 const NOTHING: Announcement = { capabilities: { tools: {} }, ...UNNAMED };
 
-const ALL: Record<string, unknown> = Object.fromEntries(
-  Object.entries(PASSED).map(([name, members]) => [
-    name,
-    Object.fromEntries(members.map((member) => [member, true])),
-  ]),
-);
+const ALL: Record<string, unknown> = {
+  extensions: { [APPS_EXTENSION]: {} },
+  ...Object.fromEntries(
+    Object.entries(PASSED).map(([name, members]) => [
+      name,
+      Object.fromEntries(members.map((member) => [member, true])),
+    ]),
+  ),
+};
 
 function merge(
   all: Record<string, unknown>,
   more: Record<string, unknown>,
 ): Record<string, unknown> {
   const merged = { ...all };
-  for (const [name, members] of Object.entries(more)) {
-    merged[name] = { ...(merged[name] as object | undefined), ...(members as object) };
+  for (const [name, value] of Object.entries(more)) {
+    const known = merged[name];
+    merged[name] = isObject(known) && isObject(value) ? merge(known, value) : value;
   }
   return merged;
 }

@@ -66,13 +66,12 @@ export function createListVisibility(deps: ListVisibilityDeps) {
     { items, rest, leftOut }: ListPart,
   ): ListedItem[] {
     const { caller, rules, method } = ask;
-    const { tenantId, peer } = caller;
+    const { tenantId } = caller;
     const isWhole = at === LIST_START && rest === null;
     if (isWhole || leftOut !== null) deps.notes.put(tenantId, serverId, method, leftOut);
     if (method !== 'tools/list') return isVisible(ask, serverId) ? items : [];
     const tools = callableTools(items);
-    // A client that servers may ask may be shown more than others.
-    deps.catalogue.learn(tenantId, serverId, tools, isWhole && peer === undefined);
+    deps.catalogue.learn(caller, serverId, tools, isWhole);
     noteWaiting(ask, serverId, tools);
     const permits = deps.door.permitsOf(caller);
     return tools.filter((tool) => {

@@ -58,7 +58,7 @@ export function createEnforcementPlane(
     : null;
   const room = createAnswerRoom(config.messageBytes, deps.servesSeveral);
   const upstreams = createUpstreams(deps, self, raiseAlert, room, {
-    hasSession: (tenantId, agentId, serverId) => gateway.isSharing({ tenantId, agentId, serverId }),
+    hasSession: (place) => gateway.isSharing(place),
     onReopened: (place) => gateway.renew(place),
   });
   const { pool, catalogue, pins } = upstreams;

@@ -13,7 +13,7 @@ import { createLegacyHandler } from '../gateway/legacy/handler.ts';
 import { createRequestHandler } from '../gateway/legacy/requests.ts';
 import { createSessionReads } from '../gateway/legacy/session-reads.ts';
 import { createSessionStreams } from '../gateway/legacy/session-streams.ts';
-import { createLegacySessions, type SessionOwner } from '../gateway/legacy/sessions.ts';
+import { createLegacySessions } from '../gateway/legacy/sessions.ts';
 import { createListCursors } from '../gateway/list-cursors.ts';
 import { createLists } from '../gateway/lists.ts';
 import { createModernGateway } from '../gateway/modern/modern-gateway.ts';
@@ -148,7 +148,7 @@ export function createGateway(deps: GatewayDeps) {
       void modern.listen.renew(place);
     },
     /** See `LegacySessions.isSharing`. */
-    isSharing: (owner: SessionOwner): boolean => sessions.isSharing(owner),
+    isSharing: (place: SessionPlace): boolean => sessions.isSharing(place),
     countSessions: (): number => sessions.count(),
     /** Ends the sessions of clients. */
     close: (): void => sessions.close(),

@@ -43,7 +43,7 @@ export function createUpstreams(
   room: FairBytes,
   hooks: {
     /** See `LegacySessions.isSharing`. */
-    hasSession(tenantId: string, agentId: string, serverId: string): boolean;
+    hasSession(place: SessionPlace): boolean;
     /** A server has lost its session, and with it what it was told. */
     onReopened(place: SessionPlace): void;
   },

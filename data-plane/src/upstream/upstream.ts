@@ -70,12 +70,14 @@ export interface SessionPeer {
   abandon(): void;
 }
 
-/** A client that servers may ask something: it has sessions with servers of its own. */
+/** A client, or clients, of whom servers are told something: they have sessions with servers apart. */
 export interface UpstreamPeer extends Partial<Pick<SessionPeer, 'capabilities' | 'needsStream'>> {
   /** Its name within this process. */
   readonly id: string;
   /** It is one MCP session of a client, and what it has here ends with that. */
   readonly hasSession?: boolean | undefined;
+  /** It stands for all clients of the agent that declare the same, and servers ask it nothing. */
+  readonly isShared?: boolean | undefined;
   /** The client seems to have left; it may come back. */
   readonly isAway?: (() => boolean) | undefined;
   /** The client as one server's session knows it. */

@@ -54,7 +54,7 @@ export interface Caller {
   readonly workflow?: WorkflowHeaders | undefined;
   /** The gateway's own id of the HTTP request, for log lines. */
   readonly requestId: string;
-  /** The client, where servers may ask it questions. */
+  /** The client, where servers are told of it, or may ask it questions. */
   readonly peer?: UpstreamPeer | undefined;
   /** The client's era; a dual-era server is addressed in it. Absent: legacy. */
   readonly era?: Era | undefined;

@@ -158,7 +158,7 @@ function outputSchemaOf(
   { catalogue }: ReceivedDlpDeps,
 ): unknown {
   if (part.kind !== 'result' || call?.ask.method !== TOOL_CALL) return undefined;
-  return catalogue.findOutputSchema(caller.tenantId, call.ask.serverId, call.ask.name);
+  return catalogue.findOutputSchema(caller, call.ask.serverId, call.ask.name);
 }
 
 function blocked(

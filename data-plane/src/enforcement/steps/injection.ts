@@ -171,7 +171,7 @@ function fits(
 ): boolean {
   if (call?.ask.method !== TOOL_CALL || part.kind !== 'result') return true;
   const before = isObject(part.value) ? part.value.structuredContent : undefined;
-  const schema = catalogue.findOutputSchema(caller.tenantId, call.ask.serverId, call.ask.name);
+  const schema = catalogue.findOutputSchema(caller, call.ask.serverId, call.ask.name);
   if (before === undefined || schema === undefined || !isObject(after)) return true;
   return fitsSchema(schema, before, after.structuredContent);
 }

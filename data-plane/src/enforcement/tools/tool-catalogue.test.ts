@@ -106,13 +106,36 @@ describe('the catalogue', () => {
   });
 
   it('learns from lists that agents ask for; part of one adds to what is known', async () => {
-    catalogue.learn(TENANT, 'up', [tool('part', true)], false);
+    catalogue.learn({ tenantId: TENANT }, 'up', [tool('part', true)], false);
     expect(await catalogue.findHints(call('part'), rules)).toBeUndefined();
-    catalogue.learn(TENANT, 'up', [tool('part', true)], false);
+    catalogue.learn({ tenantId: TENANT }, 'up', [tool('part', true)], false);
     expect(catalogue.findHints(call('part'), rules)).toEqual({ readOnlyHint: true });
-    catalogue.learn(TENANT, 'up', [tool('whole', false)], true);
+    catalogue.learn({ tenantId: TENANT }, 'up', [tool('whole', false)], true);
     expect(catalogue.findHints(call('part'), rules)).toBeUndefined();
     expect(catalogue.findHints(call('whole'), rules)).toEqual({ readOnlyHint: false });
+  });
+
+  it('knows for each client what it is listed, by what it declares', async () => {
+    const knowing = (capabilities: object, name: string) => {
+      const asked = call(name);
+      const peer = { id: JSON.stringify(capabilities), capabilities, bind: () => expect.fail() };
+      return { ...asked, caller: { ...asked.caller, peer } as Caller };
+    };
+    const [plain, other] = [call('page'), knowing({ roots: {} }, 'page')];
+    await catalogue.findHints(plain, rules);
+    listTools.mockResolvedValue([tool('page', true)]);
+    const asked = knowing({ extensions: {} }, 'page');
+    expect(await catalogue.findHints(asked, rules)).toEqual({ readOnlyHint: true });
+    expect(catalogue.findHints(plain, rules)).toBeUndefined();
+    catalogue.learn(plain.caller, 'up', [tool('echo', true)], true);
+    catalogue.learn(other.caller, 'up', [tool('page', false)], true);
+    expect(catalogue.findHints(asked, rules)).toEqual({ readOnlyHint: true });
+    expect(catalogue.findHints(other, rules)).toEqual({ readOnlyHint: false });
+    // News of a change concern all of them.
+    catalogue.forget(TENANT, 'up');
+    listTools.mockClear();
+    for (const one of [plain, asked, other]) await catalogue.findHints(one, rules);
+    expect(listTools).toHaveBeenCalledTimes(3);
   });
 
   it('asks no server that is not registered, and believes nothing that is no boolean', async () => {

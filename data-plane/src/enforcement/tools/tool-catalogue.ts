@@ -1,7 +1,8 @@
 /**
  * The tools of servers, learned from `tools/list`. The action of a call depends on its tool's
  * hints, but must not depend on whether the tools were listed before: a server whose list is
- * unknown is asked first. If it does not answer, the tool's name decides.
+ * unknown is asked first. If it does not answer, the tool's name decides. A server may list other
+ * tools for a client that declares more, so what clients that declare the same are shown is one list.
  */
 
 import type { ToolActionSetting } from '@governance/shared/bundle/bundle-format';
@@ -12,7 +13,7 @@ import { LIST_BUDGETS } from '../../upstream/lists/list-part.ts';
 import type { ListedTool } from '../../upstream/lists/list-tools.ts';
 import { scanToolHeaders } from '../../upstream/modern/tool-headers.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../upstream/upstream.ts';
-import type { AgentCall } from '../call/calls.ts';
+import type { AgentCall, Caller } from '../call/calls.ts';
 import type { ToolHints } from '../call/tool-action.ts';
 import { findServer, isServerVisible } from '../permission/permits.ts';
 import { type Look, overrideOf, type ToolActions, unknownLooks } from './action-overrides.ts';
@@ -21,6 +22,9 @@ import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 
 /** The call on whose behalf a server is asked. */
 export type Asking = Pick<AgentCall, 'caller' | 'ask' | 'agent'>;
+
+/** Whose list is meant. */
+export type ListReader = Pick<Caller, 'tenantId' | 'peer'>;
 
 export type ToolCatalogue = ReturnType<typeof createToolCatalogue>;
 
@@ -47,6 +51,8 @@ const RETRY_MS = 5_000;
 const WAIT_MS = 5_000;
 /** Most tools of one server that are kept. */
 const MAX_TOOLS = LIST_BUDGETS['tools/list'].items;
+/** Lists of one server that are kept: those used last. */
+const MAX_LISTS = 8;
 
 export interface ToolCatalogueDeps {
   /** Whether tools still have the definitions for which an administrator set their actions. */
@@ -63,15 +69,32 @@ export interface ToolCatalogueDeps {
 
 export function createToolCatalogue(deps: ToolCatalogueDeps) {
   const { definitions } = deps;
-  const entries = new LRUCache<string, Entry>({ max: 10_000 });
+  /** By server, and then by what the client declares to it. */
+  const lists = new LRUCache<string, LRUCache<string, Entry>>({ max: 10_000 });
   const loading = new Map<string, { agentId: string; done: Promise<void> }>();
 
-  /** Stores a list. A part of a list adds to the known tools. */
-  function learn(tenantId: string, serverId: string, tools: ListedTool[], isWhole: boolean): void {
-    deps.onListed?.(tenantId, serverId, tools);
+  function find({ tenantId, peer }: ListReader, serverId: string): Entry | undefined {
+    return lists.get(keyOf(tenantId, serverId))?.get(declaredTo(peer));
+  }
+
+  function keep({ tenantId, peer }: ListReader, serverId: string, entry: Entry): void {
     const key = keyOf(tenantId, serverId);
+    const ofServer = lists.get(key) ?? new LRUCache<string, Entry>({ max: MAX_LISTS });
+    ofServer.set(declaredTo(peer), entry);
+    lists.set(key, ofServer);
+  }
+
+  /** Stores a list. A part of a list adds to the known tools. */
+  function learn(
+    reader: ListReader,
+    serverId: string,
+    tools: ListedTool[],
+    isWhole: boolean,
+  ): void {
+    const { tenantId } = reader;
+    deps.onListed?.(tenantId, serverId, tools);
     const actions = deps.findActions(tenantId, serverId);
-    const known = isWhole ? newEntry(actions) : entries.get(key);
+    const known = isWhole ? newEntry(actions) : find(reader, serverId);
     if (known === undefined) return;
     for (const tool of tools) {
       keepTool(known, tool);
@@ -82,7 +105,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
       // Checked now, so that a changed definition is noticed before the tool is called.
       overrideOf(definitions, { tenantId, serverId, toolName: tool.name }, setting, look);
     }
-    entries.set(key, known);
+    keep(reader, serverId, known);
   }
 
   function newEntry(actions: ToolActions | undefined): Entry {
@@ -91,22 +114,21 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
   }
 
   async function load(call: Asking, rules: ActiveRules): Promise<void> {
-    const { tenantId } = call.caller;
+    const { caller } = call;
     const { serverId } = call.ask;
     try {
-      learn(tenantId, serverId, await deps.listTools(call, rules), true);
+      learn(caller, serverId, await deps.listTools(call, rules), true);
     } catch (error) {
       // This agent's share is used up, or it may not act any more, which says nothing about the
       // server: the next call asks again.
       if (error instanceof UpstreamFailure && OF_AGENT.has(error.kind)) return;
       // Fail closed: without hints the tool's name decides, else the action is `execute`.
-      const key = keyOf(tenantId, serverId);
-      const known = entries.get(key);
+      const known = find(caller, serverId);
       // Old definitions prove nothing: set actions are not in force until the server's list has
       // arrived.
-      entries.set(key, {
+      keep(caller, serverId, {
         hints: known?.hints ?? new Map(),
-        looks: unknownLooks(deps.findActions(tenantId, serverId)),
+        looks: unknownLooks(deps.findActions(caller.tenantId, serverId)),
         outputs: known?.outputs ?? new Map(),
         goodUntil: deps.elapsed() + RETRY_MS,
       });
@@ -117,11 +139,13 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
    * Joins a load in progress. If that brought no list, since its agent's share was used up or it may
    * not act any more, loads on behalf of this call's agent.
    */
-  async function loadOnce(key: string, call: Asking, rules: ActiveRules): Promise<void> {
+  async function loadOnce(call: Asking, rules: ActiveRules): Promise<void> {
+    const { caller, ask } = call;
+    const key = `${keyOf(caller.tenantId, ask.serverId)} ${declaredTo(caller.peer)}`;
     for (;;) {
       const running = loading.get(key);
       if (running !== undefined) await running.done;
-      const known = entries.get(key);
+      const known = find(caller, ask.serverId);
       if (running !== undefined) {
         if (running.agentId === call.agent.id) return;
         if (isFresh(known)) return;
@@ -166,14 +190,14 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
      * @returns undefined where it has none or is unknown; `unreadable` where it was too large to
      *   keep
      */
-    findOutputSchema(tenantId: string, serverId: string, toolName: string): unknown {
-      const json = entries.get(keyOf(tenantId, serverId))?.outputs.get(toolName);
+    findOutputSchema(reader: ListReader, serverId: string, toolName: string): unknown {
+      const json = find(reader, serverId)?.outputs.get(toolName);
       return json === null ? 'unreadable' : json && JSON.parse(json);
     },
     /** To be called when the server reported that its list changed. */
     forget(tenantId: string, serverId: string): void {
-      const known = entries.get(keyOf(tenantId, serverId));
-      if (known !== undefined) known.goodUntil = 0;
+      const ofServer = lists.get(keyOf(tenantId, serverId));
+      for (const known of ofServer?.values() ?? []) known.goodUntil = 0;
     },
     /** The hints of the called tool; synchronous when its server's list is known and fresh. */
     findHints(
@@ -182,8 +206,7 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
     ): ToolHints | undefined | Promise<ToolHints | undefined> {
       const { tenantId } = call.caller;
       const { serverId, name } = call.ask;
-      const key = keyOf(tenantId, serverId);
-      const known = entries.get(key);
+      const known = find(call.caller, serverId);
       const setting = settingOf(deps.findActions(tenantId, serverId), name);
       const hasLooked = setting === undefined || known?.looks.get(name)?.setId === setting.set_id;
       if (isFresh(known) && hasLooked) return hintsFor(call, known);
@@ -192,8 +215,8 @@ export function createToolCatalogue(deps: ToolCatalogueDeps) {
         return hintsFor(call, known);
       }
       if (rules === null || !findServer(rules, serverId)) return undefined;
-      return inTime(loadOnce(key, call, rules), WAIT_MS, () => undefined).then(() =>
-        hintsFor(call, entries.get(key)),
+      return inTime(loadOnce(call, rules), WAIT_MS, () => undefined).then(() =>
+        hintsFor(call, find(call.caller, serverId)),
       );
     },
   };
@@ -210,6 +233,10 @@ function keepTool({ hints, outputs }: Entry, tool: ListedTool): void {
 
 function lookAt(tool: ListedTool, { set_id }: ToolActionSetting): Look {
   return { setId: set_id, digest: definitionDigest(tool) };
+}
+
+function declaredTo(peer: ListReader['peer']): string {
+  return peer?.capabilities === undefined ? '' : JSON.stringify(peer.capabilities);
 }
 
 function keyOf(tenantId: string, serverId: string): string {

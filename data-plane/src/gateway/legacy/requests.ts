@@ -7,7 +7,7 @@ import type { Enforcer } from '../../enforcement/enforcer.ts';
 import { Cancellation, type SendToClient } from '../../upstream/upstream.ts';
 import type { PostAnswer } from '../answer.ts';
 import type { Announce } from '../capabilities.ts';
-import { askableCapabilities } from '../client-questions.ts';
+import { declaredCapabilities, sharedPeer } from '../client-capabilities.ts';
 import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import {
   answerText,
@@ -23,7 +23,7 @@ import { callRouted, type Router } from '../router.ts';
 import type { ClientPeer } from './client-peer.ts';
 import { isLoudEnough } from './log-levels.ts';
 import { requireSession, type SessionRead, type SessionReads } from './session-reads.ts';
-import { type LegacySession, type LegacySessions, negotiateRevision } from './sessions.ts';
+import { type LegacySession, type LegacySessions, negotiateRevision, peerOf } from './sessions.ts';
 
 /** The context in which a request arrived. */
 export interface RequestScene {
@@ -88,15 +88,16 @@ export function createRequestHandler(deps: {
     }
     const refusal = deps.enforcer.admit(scene.caller);
     if (refusal !== undefined) return written(request.id, refusal);
-    const { tenantId, agent, serverId } = scene.caller;
-    const askable = askableCapabilities(request.params.capabilities);
-    const peer = askable === null ? null : deps.createPeer(askable, scene.caller);
+    const { tenantId, agent, serverId, key } = scene.caller;
+    const declared = declaredCapabilities(request.params.capabilities, 'legacy');
+    const peer = declared?.isAskable ? deps.createPeer(declared.capabilities, scene.caller) : null;
+    const shared = declared && !peer ? sharedPeer(key, declared.capabilities) : null;
     try {
-      const caller = peer === null ? scene.caller : { ...scene.caller, peer };
+      const caller = { ...scene.caller, peer: peer ?? shared ?? undefined };
       const { capabilities, serverInfo, instructions } = await deps.announce(caller);
       const revision = negotiateRevision(protocolVersion);
       const owner = { tenantId, agentId: agent.id, serverId };
-      const session = deps.sessions.create(owner, revision, peer);
+      const session = deps.sessions.create(owner, revision, { peer, shared });
       if (peer !== null) peer.caller = { ...caller, sessionId: session.id };
       const result = {
         protocolVersion: revision,
@@ -144,7 +145,7 @@ export function createRequestHandler(deps: {
 export function inSession(caller: Caller, session: LegacySession | null): Caller {
   if (session === null) return caller;
   const { id: sessionId, peer } = session;
-  const own = { ...caller, sessionId, peer: peer ?? undefined };
+  const own = { ...caller, sessionId, peer: peerOf(session) ?? undefined };
   if (peer !== null) peer.caller = own;
   return own;
 }

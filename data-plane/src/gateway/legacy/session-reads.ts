@@ -1,7 +1,7 @@
 /**
  * The judged reads of a client of a legacy revision. A session's subscriptions (updates of
- * resources, log messages) are kept with the session, since all sessions of an agent share one
- * session with the server.
+ * resources, log messages) are kept with the session, since sessions of an agent share one session
+ * with the server.
  */
 import type { Answer } from '../../enforcement/call/answer.ts';
 import type { JudgedRead } from '../../enforcement/call/call-kinds.ts';
@@ -17,7 +17,7 @@ import { badParams } from '../call-routing.ts';
 import { GatewayError } from '../json-rpc.ts';
 import { callRouted, type Routed, type RoutedRead, type Router } from '../router.ts';
 import { createLogLevels, isLoudEnough, type LogLevelsDeps } from './log-levels.ts';
-import type { LegacySession, LegacySessions } from './sessions.ts';
+import { type LegacySession, type LegacySessions, peerOf } from './sessions.ts';
 
 /** Resources that a session may be subscribed to at a time. */
 const MAX_SUBSCRIPTIONS = 1000;
@@ -114,7 +114,7 @@ export function createSessionReads(deps: SessionReadsDeps) {
     let isLevelSent = false;
     for (const session of sessions.ofOwner({ tenantId, agentId, serverId })) {
       const listener = session.stream?.caller;
-      if (listener === undefined || session.peer?.id !== peerId) continue;
+      if (listener === undefined || peerOf(session)?.id !== peerId) continue;
       if (session.logRank !== null && !isLevelSent) {
         isLevelSent = true;
         const args = { level: levels.lowest(session) };

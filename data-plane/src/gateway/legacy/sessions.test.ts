@@ -67,6 +67,19 @@ describe('sessions', () => {
     expect(sessions.create(owner, '2025-06-18').token).toBeDefined();
   });
 
+  it('share sessions with servers with those whose clients declare the same', () => {
+    const shared = (id: string) => ({ shared: { id, bind: () => expect.unreachable() } });
+    const place = (peerId?: string) => ({ ...owner, peerId });
+    const plain = sessions.create(owner, '2025-06-18');
+    expect([sessions.isSharing(place()), sessions.isSharing(place('a'))]).toEqual([true, false]);
+    const one = sessions.create(owner, '2025-06-18', shared('a'));
+    expect([sessions.isSharing(place('a')), sessions.isSharing(place('b'))]).toEqual([true, false]);
+    expect(sessions.together(plain)).toEqual([plain]);
+    const other = sessions.create(owner, '2025-06-18', shared('a'));
+    expect(sessions.together(one)).toEqual([one, other]);
+    expect(sessions.isSharing(place())).toBe(false);
+  });
+
   it('end with the service, including their streams', () => {
     const ended = vi.fn();
     sessions.create(owner, '2025-06-18').endStream = ended;

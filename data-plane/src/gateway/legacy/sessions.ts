@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '@governance/shared/ids';
 import type { Caller } from '../../enforcement/call/calls.ts';
 import { LEGACY_REVISIONS } from '../../upstream/era.ts';
-import type { Cancellation } from '../../upstream/upstream.ts';
+import type { SessionPlace } from '../../upstream/sessions/session-opener.ts';
+import type { Cancellation, UpstreamPeer } from '../../upstream/upstream.ts';
 import { GatewayError, type RpcId } from '../json-rpc.ts';
 import type { OpenPlaces } from '../open-places.ts';
 import { ReplayRoom } from '../replay-room.ts';
@@ -47,6 +48,8 @@ export interface LegacySession {
   logRank: number | null;
   /** Set where servers may ask the client something. */
   readonly peer: ClientPeer | null;
+  /** Set where they may not, and are told of its extensions; it stands for all such clients. */
+  readonly shared: UpstreamPeer | null;
   /** The streams of the session that can be resumed. */
   readonly log: StreamLog;
   /** What servers send unprompted, and who listens; it outlasts a connection. */
@@ -79,6 +82,14 @@ interface SessionLimits {
 }
 
 export type LegacySessions = ReturnType<typeof createLegacySessions>;
+
+/** Whose sessions with servers its are; null for those of any client of the agent. */
+export function peerOf({
+  peer,
+  shared,
+}: Pick<LegacySession, 'peer' | 'shared'>): UpstreamPeer | null {
+  return peer ?? shared;
+}
 
 /** Most clients end without a DELETE: the end of their stream shows that they left. */
 function hasLeft({ hadStream, endStream, calls }: LegacySession): boolean {
@@ -132,7 +143,7 @@ export function createLegacySessions(
     create(
       owner: SessionOwner,
       revision: LegacyRevision,
-      peer: ClientPeer | null = null,
+      { peer = null, shared = null }: Partial<Pick<LegacySession, 'peer' | 'shared'>> = {},
     ): LegacySession {
       const before = sessionsOf(owner);
       const [oldest] = before;
@@ -150,6 +161,7 @@ export function createLegacySessions(
         subscriptions: new Set(),
         logRank: null,
         peer,
+        shared,
         log: new StreamLog({ owner: { tenantId: owner.tenantId, key }, room }),
         stream: null,
         endStream: null,
@@ -181,19 +193,21 @@ export function createLegacySessions(
     },
 
     /** The agent's sessions that share this one's sessions with servers; itself too until it ends. */
-    together({ owner, peer }: LegacySession): LegacySession[] {
-      return [...sessionsOf(owner)].filter((other) => other.peer === peer);
+    together(session: LegacySession): LegacySession[] {
+      const peerId = peerOf(session)?.id;
+      return [...sessionsOf(session.owner)].filter((other) => peerOf(other)?.id === peerId);
     },
 
     /**
-     * Whether a session of the agent with a connected client shares the agent's session with this
-     * server instead of having its own.
+     * Whether a session of the agent with a connected client shares this session with the server
+     * instead of having its own.
      */
-    isSharing(place: SessionOwner): boolean {
+    isSharing(place: SessionPlace): boolean {
       return [...sessionsOf(place)].some((session) => {
-        const { peer, owner } = session;
+        const { peer, shared, owner } = session;
         const isMeant = owner.serverId === null || owner.serverId === place.serverId;
-        return peer === null && isMeant && !hasLeft(session);
+        const isHere = peer === null && shared?.id === place.peerId;
+        return isHere && isMeant && !hasLeft(session);
       });
     },
 

@@ -13,8 +13,8 @@ import { isObject, LOG_LEVELS } from '../../upstream/message.ts';
 import { Cancellation } from '../../upstream/upstream.ts';
 import { type Accepts, PostAnswer, requireAccept, sendError } from '../answer.ts';
 import type { BodyPlace } from '../caller-bodies.ts';
-import { askableCapabilities } from '../client-questions.ts';
-import { TASKS_EXTENSION, takesTasks } from '../extensions.ts';
+import { declaredCapabilities, sharedPeer } from '../client-capabilities.ts';
+import { takesTasks } from '../extensions.ts';
 import { type AnswerFailure, ineligibleError } from '../failures.ts';
 import {
   answerText,
@@ -125,16 +125,17 @@ export function createModernHandler(deps: ModernDeps) {
   }
 
   /**
-   * The caller with the peer that servers ask through; a client that declared nothing is asked
-   * nothing.
+   * The caller with the peer that servers know, and may ask through; a client that declared nothing
+   * is asked nothing.
    */
-  function asModern(caller: Caller, { capabilities }: ModernRequest): Caller {
-    const askable = askableCapabilities(capabilities);
-    const withTasks = takesTasks(capabilities);
+  function asModern(caller: Caller, request: ModernRequest): Caller {
     const era = 'modern' as const;
-    if (askable === null && !withTasks) return { ...caller, era };
-    const declared = { ...askable, ...(withTasks && { extensions: { [TASKS_EXTENSION]: {} } }) };
-    return { ...caller, era, peer: deps.parked.peer(caller.key, declared) };
+    const declared = declaredCapabilities(request.capabilities, era);
+    if (declared === null) return { ...caller, era };
+    const { capabilities, isAskable } = declared;
+    const isOwn = isAskable || takesTasks(capabilities);
+    const peerFor = isOwn ? deps.parked.peer : sharedPeer;
+    return { ...caller, era, peer: peerFor(caller.key, capabilities) };
   }
 
   return { post };

@@ -169,8 +169,9 @@ export function createModernCalls({ enforcer, parked, tasks }: ModernCallDeps) {
 
 const asItIs = (answering: Promise<Answer>) => answering;
 
+/** Whether servers may ask its client something, or hand it a task. */
 function hasPeer(caller: Caller): caller is PeerCaller {
-  return caller.peer !== undefined;
+  return caller.peer !== undefined && !caller.peer.isShared;
 }
 
 const NO_CALL = refusingDestination(

@@ -107,7 +107,8 @@ it('withdraws the other questions when one is not answered', async () => {
     return params.message === 'Who?' ? { result: { action: 'cancel' } } : new Promise(() => {});
   });
   const answer = await call(find(peer), 'ask');
-  expect(answer).toMatchObject({ kind: 'error', value: { code: -32021 } });
+  const data = { requiredCapabilities: { roots: {} } };
+  expect(answer).toMatchObject({ kind: 'error', value: { code: -32021, data } });
   expect(withdrawn).toEqual([asked.find(({ params }) => params.message === 'Where?')?.id]);
 });
 

@@ -132,19 +132,20 @@ function readAnswer(text: string | null): UpstreamAnswer {
 
 function notGiven(method: string, { value }: UpstreamAnswer): UpstreamAnswer {
   const { code, message } = value as { code: number; message: string };
+  const why = `The server asks for ${method}, which it is not given: ${message}`;
   // To the caller, a method that the client lacks is an undeclared capability.
-  const shownCode = code === -32601 ? MISSING_CAPABILITY : code;
-  return errorAnswer(shownCode, `The server asks for ${method}, which it is not given: ${message}`);
+  return code === -32601 ? missing(why, [method]) : errorAnswer(code, why);
 }
 
 function unsupported(requests: InputRequest[]): UpstreamAnswer {
   const methods = [...new Set(requests.map(({ method }) => method))];
+  const why = `The server asks for ${methods.join(', ')}, which this client does not support.`;
+  return missing(why, methods);
+}
+
+function missing(why: string, methods: readonly string[]): UpstreamAnswer {
   const named = methods.map((method) => [ASKABLE.get(method) ?? method, {}]);
-  return errorAnswer(
-    MISSING_CAPABILITY,
-    `The server asks for ${methods.join(', ')}, which this client does not support.`,
-    { requiredCapabilities: Object.fromEntries(named) },
-  );
+  return errorAnswer(MISSING_CAPABILITY, why, { requiredCapabilities: Object.fromEntries(named) });
 }
 
 function malformed(what: string): UpstreamFailure {

@@ -1,8 +1,8 @@
 /**
  * The sessions with MCP servers: one for each (tenant, server, agent, era of the client), opened
  * with the first request, shared by all of the agent's own MCP sessions, closed when idle. A client
- * that servers may ask something has its own, so that what they ask reaches nobody else. Their
- * numbers are bounded (session-room.ts, process-places.ts).
+ * that servers may ask something has its own, so that what they ask reaches nobody else; those that
+ * declare the same extensions, and can be asked nothing, share another. Their numbers are bounded (session-room.ts, process-places.ts).
  */
 import type { McpServerSetting } from '@governance/shared/bundle/bundle-format';
 import { createUpstreamHealth } from '../health/health.ts';
@@ -19,7 +19,12 @@ import {
 import { createProcessPlaces } from './process-places.ts';
 import { createSessionLimits } from './session-limits.ts';
 import { createSessionNotifications } from './session-notifications.ts';
-import { createSessionOpener, isOpenedFor, type SessionOpenerOptions } from './session-opener.ts';
+import {
+  createSessionOpener,
+  isOpenedFor,
+  type SessionOpenerOptions,
+  type SessionPlace,
+} from './session-opener.ts';
 import { createSessionRoom } from './session-room.ts';
 import { createSessionSweep } from './session-sweep.ts';
 import { createSessionTable, type OpenSession, type ServerAddress } from './session-table.ts';
@@ -32,8 +37,8 @@ export interface UpstreamPoolOptions extends SessionOpenerOptions {
   maxOwnProcesses: number;
   /** Whether this data plane serves more than one tenant. */
   servesSeveral(): boolean;
-  /** Whether an agent has an MCP session that shares the agent's session with this server. */
-  hasSession(tenantId: string, agentId: string, serverId: string): boolean;
+  /** Whether an agent has an MCP session that shares the agent's, or this peer's, session here. */
+  hasSession(place: SessionPlace): boolean;
   idleMs: number;
   findSealedCredential(tenantId: string, serverId: string): string | undefined;
   /**
@@ -58,7 +63,7 @@ export interface WantedSession {
   readonly tenantId: string;
   readonly server: McpServerSetting;
   readonly agentId: string;
-  /** The client that servers may ask; absent: the session that the agent's clients share. */
+  /** The client that servers may ask, or know; absent: the session that other clients share. */
   readonly peer?: UpstreamPeer | undefined;
   /** The era in which a dual-era server is addressed; absent: legacy. */
   readonly era?: Era | undefined;
@@ -91,8 +96,7 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
     // For legacy clients a session listens, even when its client has left.
     isListenedTo: (entry) => entry.era !== 'legacy' && notifications.isListenedTo(entry),
     // Modern clients have no session.
-    hasSession: ({ tenantId, agentId, serverId, era }) =>
-      era === 'legacy' && options.hasSession(tenantId, agentId, serverId),
+    hasSession: (entry) => entry.era === 'legacy' && options.hasSession(entry),
     drop: sessions.drop,
     now: () => performance.now(),
   });
@@ -138,7 +142,8 @@ export function createUpstreamPool(options: UpstreamPoolOptions) {
       sessions.retire(key, known);
       if (refusal !== undefined) throw new UpstreamFailure('refused', refusal);
     }
-    makeRoom({ tenantId, agentId, transport: server.transport, peerId: peer?.id });
+    const whose = { peerId: peer?.id, isShared: peer?.isShared };
+    makeRoom({ tenantId, agentId, transport: server.transport, ...whose });
     const isReplacement = known !== undefined || takeAwaited(key);
     const order = { tenantId, agentId, server, sealed, peer, era, hops, isReplacement };
     const added = sessions.add(key, order, opener.open(order));

@@ -7,6 +7,8 @@ export interface SessionOwner {
   agentId: string;
   /** The client that owns it. */
   peerId: string | undefined;
+  /** That is no client but several: it counts as the agent's. */
+  isShared?: boolean | undefined;
   transport: McpServerSetting['transport'];
 }
 
@@ -39,19 +41,19 @@ export function createSessionLimits(
   numbers: SessionNumbers,
   servesSeveral: () => boolean,
 ): FindSessionLimits {
-  return ({ tenantId, agentId, transport, peerId }) => {
+  return ({ tenantId, agentId, transport, ...owner }) => {
     const isSame = (one: SessionOwner) => one.transport === transport;
     const isTenants = (one: SessionOwner) => isSame(one) && one.tenantId === tenantId;
     const isAgentsOwn = (one: SessionOwner) =>
-      isTenants(one) && one.agentId === agentId && one.peerId !== undefined;
+      isTenants(one) && one.agentId === agentId && isOwn(one);
     const limits: SessionLimit[] = [];
     if (transport === 'streamable-http') {
       const full = 'Busy: too many sessions with MCP servers are in use. Try again later.';
-      if (peerId !== undefined) limits.push({ max: MAX_OWN_SESSIONS, isMeant: isAgentsOwn, full });
+      if (isOwn(owner)) limits.push({ max: MAX_OWN_SESSIONS, isMeant: isAgentsOwn, full });
       return [...limits, { max: numbers.maxSessions, isMeant: isSame, full }];
     }
     const { maxProcesses, maxOwnProcesses } = numbers;
-    if (peerId !== undefined) {
+    if (isOwn(owner)) {
       const many = `the ${maxOwnProcesses} processes that an agent's clients may have of their own`;
       const full = `Busy: ${many} (SERVICE_UPSTREAM_MAX_PROCESSES_PER_AGENT) are in use. End an MCP session that is not needed any more (DELETE), or try again later.`;
       limits.push({ max: maxOwnProcesses, isMeant: isAgentsOwn, full });
@@ -65,4 +67,8 @@ export function createSessionLimits(
       'Busy: all processes of stdio MCP servers (SERVICE_UPSTREAM_MAX_PROCESSES) are in use. Try again later.';
     return [...limits, { max: maxProcesses, isMeant: isSame, full }];
   };
+}
+
+function isOwn({ peerId, isShared }: Pick<SessionOwner, 'peerId' | 'isShared'>): boolean {
+  return peerId !== undefined && !isShared;
 }

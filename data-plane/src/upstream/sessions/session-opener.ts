@@ -68,7 +68,7 @@ export interface SessionOrder {
   server: McpServerSetting;
   /** The server's credential, sealed to this data plane. */
   sealed: string | undefined;
-  /** The client that owns it, if servers may ask it something. */
+  /** The client that owns it, or the clients; absent: any of the agent's. */
   peer: UpstreamPeer | undefined;
   /** The era in which a dual-era server is addressed. */
   era: Era;
@@ -150,7 +150,8 @@ export function createSessionOpener(
     const { tenantId, agentId, peer } = order;
     const name = order.server.local_name ?? '';
     const server = options.stdio.get(tenantId, name);
-    const owner = { tenantId, agentId, transport: 'stdio', peerId: peer?.id } as const;
+    const whose = { peerId: peer?.id, isShared: peer?.isShared };
+    const owner = { tenantId, agentId, transport: 'stdio', ...whose } as const;
     const takePlace = () => places.take(owner);
     return createStdioServerSession({ ...common(order), name, server, takePlace });
   }

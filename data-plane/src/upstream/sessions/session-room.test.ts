@@ -90,6 +90,16 @@ describe('room for one more process', () => {
     expect(add({ tenantId: 'other' })).toBeDefined();
   });
 
+  it("counts what clients share that can be asked nothing as their agent's, while one is there", () => {
+    const shared = { agentId: 'a', isShared: true };
+    const keys = ['1', '2', '3', '4'].map((peerId) => add({ ...shared, peerId }));
+    expect(left()).toEqual(keys);
+    withSession.add('a');
+    expect(() => add()).toThrow('Busy: all processes of stdio MCP servers');
+    withSession.clear();
+    expect(() => add()).not.toThrow();
+  });
+
   it('counts those that end with a call under way', () => {
     const entry = { ...(entries.get(add()) as RoomEntry), session: { pending: 1 } };
     for (let n = 0; n < 4; n++) retired.set({ ...entry }, null);

@@ -49,7 +49,7 @@ export function createSessionRoom<E extends RoomEntry>(deps: SessionRoomDeps<E>)
     if (entry.transport !== 'stdio' || entry.isAway()) return false;
     if (entry.isKept || deps.isListenedTo(entry)) return true;
     if (entry.usedAt + RECENT_MS > deps.now()) return true;
-    return entry.peerId === undefined && deps.hasSession(entry);
+    return (entry.peerId === undefined || entry.isShared === true) && deps.hasSession(entry);
   }
 
   /** Evicts until at most `max` are left, including the new one. */

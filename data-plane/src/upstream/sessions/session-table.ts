@@ -53,6 +53,7 @@ export function createSessionTable() {
         serverId: server.server_id,
         peer,
         peerId: peer?.id,
+        isShared: peer?.isShared,
         transport: server.transport,
         address: addressOf(server),
         sealed,
