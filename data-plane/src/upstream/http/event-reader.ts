@@ -8,6 +8,8 @@ import { ByteCollector } from '@governance/shared/byte-collector';
 export interface EventSink {
   /** An event with data; `id` where it has one. */
   onEvent(data: string, id: string | undefined): void;
+  /** An event of no data that has an id: the stream can be resumed from there. */
+  onId?(id: string): void;
   /** How long to wait before the stream is resumed, in milliseconds. */
   onRetry(ms: number): void;
   /** A line, or the data of an event, is over the limit. Nothing comes after it. */
@@ -25,7 +27,7 @@ const BOM = Buffer.of(0xef, 0xbb, 0xbf);
 const MAX_LINES = 1_024;
 /** No known field has a longer name. */
 const MAX_NAME = 5;
-const RETRY = /^\d{1,9}$/;
+const RETRY = /^\d{1,15}$/;
 
 export class EventReader {
   readonly #limit: number;
@@ -135,7 +137,10 @@ export class EventReader {
     const [first] = lines;
     const id = this.#id;
     this.#id = undefined;
-    if (first === undefined) return;
+    if (first === undefined) {
+      if (id !== undefined) this.#sink.onId?.(id);
+      return;
+    }
     const data = lines.length === 1 ? first : lines.join('\n');
     this.#data = [];
     this.#joined = [];

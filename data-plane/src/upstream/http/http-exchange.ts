@@ -19,9 +19,11 @@ export interface ExchangeSink {
   /** One JSON-RPC message, or the whole body where the status is no 2xx. */
   onMessage(text: string, status: number): void;
   /**
-   * The id of an event, from which the stream can be resumed. Ids unfit for a header are ignored.
+   * An event has an id, from which the stream can be resumed.
+   *
+   * @returns whether it is new, and its message is to be delivered
    */
-  onEventId?(id: string): void;
+  onEventId?(id: string, data: string): boolean;
   /** How long to wait before the stream is resumed, in milliseconds. */
   onRetry?(ms: number): void;
   /**
@@ -44,7 +46,6 @@ const MOST_READING_MS = 1_000;
  */
 const LEAST_READING_MS = 10;
 const LEAST_LINES = 64;
-const EVENT_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** A running exchange. `abort` ends it without a further call of the sink. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
@@ -203,10 +204,11 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return new EventReader(this.#limit, {
       onEvent: (data, id) => {
         if (this.#isOver) return;
-        if (id !== undefined && EVENT_ID.test(id)) this.#sink.onEventId?.(id);
+        if (id !== undefined && this.#sink.onEventId?.(id, data) === false) return;
         // An event without data only gives the stream its id.
         if (data !== '') this.#deliver(data);
       },
+      onId: (id) => void this.#sink.onEventId?.(id, ''),
       onRetry: (ms) => this.#sink.onRetry?.(ms),
       onTooLarge: () => this.#fail(this.#tooLarge()),
       onMalformed: () =>

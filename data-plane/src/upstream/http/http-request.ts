@@ -21,6 +21,7 @@ import {
   type UpstreamNotification,
 } from '../upstream.ts';
 import { type ExchangeSink, HttpExchange } from './http-exchange.ts';
+import { ResumePoint, type SeenEvents } from './resume-point.ts';
 import { endLater } from './unended.ts';
 
 export interface HttpRequestHooks {
@@ -37,8 +38,11 @@ export interface HttpRequestHooks {
    * 404, for a session that they have forgotten.
    */
   refused(status: number): void;
-  /** Fetches the rest of a stream that ended before the response, by the id of its last event. */
-  resume?(lastEventId: string, exchange: HttpExchange): void;
+  /** For a stream that ends before the response: the rest is fetched by the id of its last event. */
+  rest?: {
+    readonly seen: SeenEvents;
+    fetch(lastEventId: string, exchange: HttpExchange): void;
+  };
   /**
    * The server accepted the request without an answer.
    *
@@ -62,11 +66,6 @@ export interface HttpRequestLimits {
   openRoom?: (() => AnswerBytes) | undefined;
 }
 
-/** The delay before a stream is resumed whose server named none. */
-const RESUME_MS = 1000;
-const MIN_RESUME_MS = 50;
-const MAX_RESUME_MS = 60_000;
-
 const NO_RESPONSE = 'the answer ended without a response';
 export const ONLY_TAKEN =
   'the server accepted the request (202) and did not answer it: MCP wants the response to a request in the answer to its POST';
@@ -82,8 +81,8 @@ export class HttpRequest implements ExchangeSink {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #limits: HttpRequestLimits;
   #room: AnswerBytes | null = null;
-  #lastEventId: string | null = null;
-  #resumeMs = RESUME_MS;
+  /** Where events have ids. */
+  #point: ResumePoint | null = null;
   #resumeTimer: NodeJS.Timeout | undefined;
   /** The exchange that answered has ended. */
   #isEnded = false;
@@ -119,7 +118,10 @@ export class HttpRequest implements ExchangeSink {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
-    if (this.#isResumed) return;
+    if (this.#isResumed) {
+      if (status < 300) this.#point?.opened();
+      return;
+    }
     if (status >= 400) this.#hooks.refused(status);
     if (status < 300) this.#hooks.onHeaders?.(headers);
   }
@@ -141,12 +143,18 @@ export class HttpRequest implements ExchangeSink {
     }
   }
 
-  onEventId(id: string): void {
-    this.#lastEventId = id;
+  onEventId(id: string, data: string): boolean {
+    return this.#findPoint()?.take(id, data, this.#isResumed) ?? true;
   }
 
   onRetry(ms: number): void {
-    this.#resumeMs = Math.min(Math.max(ms, MIN_RESUME_MS), MAX_RESUME_MS);
+    this.#findPoint()?.setRetry(ms);
+  }
+
+  #findPoint(): ResumePoint | null {
+    const { rest } = this.#hooks;
+    if (rest !== undefined) this.#point ??= new ResumePoint(rest.seen);
+    return this.#point;
   }
 
   hold(bytes: number): UpstreamFailure | null {
@@ -185,7 +193,7 @@ export class HttpRequest implements ExchangeSink {
 
   /** Its response may come before the answer to its POST has, which is another connection. */
   get #isOpenToStream(): boolean {
-    if (this.isOver || this.#lastEventId !== null) return false;
+    if (this.isOver || this.#isResumed || this.#point !== null) return false;
     return this.#awaitsStream || this.exchange.isEmpty;
   }
 
@@ -280,21 +288,24 @@ export class HttpRequest implements ExchangeSink {
    * resumability); or the connection may break. The request's time-out keeps running.
    */
   #resumeLater(status: number, error: UpstreamFailure | null): boolean {
-    const lastEventId = this.#lastEventId;
-    const resume = this.#hooks.resume;
-    const isCut = error === null || error.kind === 'unreachable';
-    if (lastEventId === null || resume === undefined || !isCut || status < 200 || status >= 300)
-      return false;
-    if (error === null) this.#caller.onPaused?.(this.#resumeMs);
+    const point = this.#point;
+    const lastEventId = point?.lastEventId ?? null;
+    const rest = this.#hooks.rest;
+    if (point === null || lastEventId === null || rest === undefined) return false;
+    const wasStream = status >= 200 && status < 300;
+    const isCut = wasStream && (error === null || error.kind === 'unreachable');
+    if (!isCut && !(this.#isResumed && !wasStream && point.failed(status, error))) return false;
+    const { delayMs } = point;
+    if (wasStream && error === null) this.#caller.onPaused?.(delayMs);
     // What had arrived of an event is dropped with its exchange.
     this.hold(-this.exchange.held);
     this.#resumeTimer = setTimeout(() => {
       this.#isResumed = true;
       this.exchange = new HttpExchange(this, this.#limits.messageBytes);
       const ineligible = this.#caller.findIneligibility?.();
-      if (ineligible === undefined) resume(lastEventId, this.exchange);
+      if (ineligible === undefined) rest.fetch(lastEventId, this.exchange);
       else this.exchange.refuse(new UpstreamFailure('ineligible', ineligible));
-    }, this.#resumeMs);
+    }, delayMs);
     return true;
   }
 

@@ -6,7 +6,6 @@
 
 import { randomInt } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { inTime } from '@governance/shared/time/in-time';
 import { shareRun } from '../../storage/share-run.ts';
 import { type EraCandidate, EraRefusal, eraRefusalOf, requireLegacyKnows } from '../era.ts';
 import {
@@ -18,8 +17,6 @@ import {
   requestText,
   type SessionOptions,
 } from '../initialize.ts';
-import { parseUpstreamMessages } from '../message.ts';
-import { noRoomYet } from '../shares/answer-room.ts';
 import {
   ownExchange,
   requireEligible,
@@ -32,8 +29,9 @@ import {
   type UpstreamRequest,
 } from '../upstream.ts';
 import { HttpChannel, type HttpChannelOptions } from './http-channel.ts';
-import { HttpExchange } from './http-exchange.ts';
 import { HttpRequest, type HttpRequestLimits } from './http-request.ts';
+import { SeenEvents } from './resume-point.ts';
+import { eventHeaders, SessionStream } from './session-stream.ts';
 import { StreamAnswers } from './stream-answers.ts';
 
 interface OpenState {
@@ -41,17 +39,16 @@ interface OpenState {
   sessionId: string | null;
   /** Ready for undici: names and values in turn. */
   headers: string[];
-  /** Whether the server has sent something unprompted. */
-  hadStream: boolean;
+  /** The events of all its streams. */
+  seen: SeenEvents;
   answers: StreamAnswers;
+  /** Null while it is not open yet. */
+  stream: SessionStream | null;
 }
 
 const CLOSE_TIMEOUT_MS = 2000;
 /** For messages whose answer nobody waits for. */
 const QUIET_TIMEOUT_MS = 10_000;
-const MAX_RELISTEN_MS = 30_000;
-/** Some servers send nothing on their stream, not even headers, before their first message. */
-const STREAM_WAIT_MS = 500;
 /** Where ids begin, at most: some servers read them into 32 bits. */
 const MAX_FIRST_ID = 2 ** 30;
 
@@ -73,11 +70,6 @@ export class HttpUpstreamSession implements EraCandidate {
   #isClosed = false;
   #wasOpen = false;
   #listener: ((notification: UpstreamNotification) => void) | null = null;
-  #stream: HttpExchange | null = null;
-  #leaveStream: (() => void) | null = null;
-  #streamAnswered: Promise<void> = Promise.resolve();
-  #relistenMs = 1000;
-  #relistenTimer: NodeJS.Timeout | undefined;
 
   constructor(options: HttpChannelOptions & SessionOptions) {
     this.#options = options;
@@ -128,15 +120,15 @@ export class HttpUpstreamSession implements EraCandidate {
 
   listen(listener: ((notification: UpstreamNotification) => void) | null): void {
     this.#listener = listener;
-    if (listener !== null) this.#startListening();
-    else if (!this.#state?.answers.isExpected) this.#stopListening();
+    if (listener !== null) this.#state?.stream?.start();
+    else if (this.#state !== null) stopUnneeded(this.#state);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listener = null;
     this.#options.peer?.abandon();
-    this.#stopListening();
+    this.#state?.stream?.stop();
     this.#channel.abortAll();
     const state = this.#state;
     this.#state = null;
@@ -169,6 +161,7 @@ export class HttpUpstreamSession implements EraCandidate {
     const headers = [...base, 'mcp-protocol-version', info.protocolVersion];
     if (sessionId !== null) headers.push('mcp-session-id', sessionId);
     const state = openState(info, sessionId, headers);
+    state.stream = this.#createStream(state);
     await this.#postForAgent(state, 'notifications/initialized');
     // Not sooner: some servers end a session at a request before that.
     await this.#learnWhereAnswered(state);
@@ -176,22 +169,32 @@ export class HttpUpstreamSession implements EraCandidate {
     requireEligible(this.#options);
     if (this.#isClosed) throw new UpstreamFailure('unreachable', 'the session was closed');
     this.#state = state;
-    if (this.#listener !== null || state.answers.isExpected) this.#startListening();
+    const { isExpected, isUnsure } = state.answers;
+    if (this.#listener !== null || isExpected || isUnsure) state.stream.start();
     if (this.#wasOpen) this.#options.onReopened?.();
     this.#wasOpen = true;
     return state;
   }
 
-  async #learnWhereAnswered({ sessionId, headers, answers }: OpenState): Promise<void> {
+  async #learnWhereAnswered(state: OpenState): Promise<void> {
+    const { sessionId, headers, answers } = state;
     if (sessionId === null || !this.#isEligible()) return;
-    await answers.learn(this.#channel, headers, this.#nextId++, this.#limits);
+    await answers.learn(this.#channel, headers, this.#nextId++, this.#limits, () =>
+      this.#learned(state),
+    );
+  }
+
+  /** It is known where the server answers. */
+  #learned(state: OpenState): void {
+    state.answers.isUnsure = false;
+    if (this.#listener === null) stopUnneeded(state);
   }
 
   #forget(state: OpenState): void {
     if (this.#state !== state) return;
     this.#state = null;
     this.#options.peer?.abandon();
-    this.#stopListening();
+    state.stream?.stop();
   }
 
   /** Resumes listening. If that fails, the next request tries again. */
@@ -223,12 +226,15 @@ export class HttpUpstreamSession implements EraCandidate {
         this.#forget(state);
         if (this.#pending === 1) void this.#end(state);
       },
-      resume: (lastEventId, exchange) => {
-        const headers = [...eventStreamHeaders(state), 'last-event-id', lastEventId];
-        this.#channel.dispatch('streams', 'GET', headers, null, exchange);
+      rest: {
+        seen: state.seen,
+        fetch: (lastEventId, exchange) => {
+          const headers = [...eventHeaders(state.headers), 'last-event-id', lastEventId];
+          this.#channel.dispatch('streams', 'GET', headers, null, exchange);
+        },
       },
       accepted: () => this.#mayAnswerOnStream(state),
-      settled: () => state.answers.underWay.delete(id),
+      settled: () => this.#settled(state, id),
       done: (ended) => this.#channel.untrack(ended),
     });
     if (!pending.isOver) state.answers.underWay.set(id, pending);
@@ -236,11 +242,20 @@ export class HttpUpstreamSession implements EraCandidate {
   }
 
   #mayAnswerOnStream(state: OpenState): boolean {
+    const { sessionId, answers, stream } = state;
     // Without a session, as at `initialize`, no stream is this request's.
-    if (state.sessionId === null || this.#state !== state) return false;
-    state.answers.isExpected = true;
-    if (!state.answers.isStreamRefused) this.#startListening();
-    return this.#stream !== null;
+    if (sessionId === null || stream === null || this.#state !== state) return false;
+    answers.isExpected = true;
+    answers.isUnsure = false;
+    if (!answers.isStreamRefused) stream.start();
+    return stream.hasPlace;
+  }
+
+  #settled(state: OpenState, id: number): void {
+    const { underWay, isUnsure } = state.answers;
+    const isAnswered = isUnsure && underWay.get(id)?.exchange.isEmpty === false;
+    underWay.delete(id);
+    if (isAnswered) this.#learned(state);
   }
 
   /** Sends what has no answer: notifications and answers. Never rejects. */
@@ -263,94 +278,35 @@ export class HttpUpstreamSession implements EraCandidate {
     return this.#options.findIneligibility() === undefined;
   }
 
-  #startListening(): void {
-    const state = this.#state;
-    if (state === null || this.#stream !== null || this.#isClosed) return;
-    // An agent that may not act any more may act again later.
-    const giveBack = this.#isEligible() ? this.#channel.findStreamRoom() : undefined;
-    if (giveBack === undefined) {
-      this.#listenLater();
-      return;
-    }
-    const room = this.#channel.openRoom();
-    const leave = () => {
-      giveBack();
-      room.release();
-    };
-    this.#leaveStream = () => {
-      leave();
-      state.answers.end(0, new UpstreamFailure('unreachable', 'the session was closed'));
-    };
-    let status = 0;
-    let answered = () => {};
-    this.#streamAnswered = new Promise((resolve) => {
-      answered = resolve;
-    });
-    const stream = new HttpExchange(
-      {
-        onHead: (code) => {
-          status = code;
-          answered();
-          if (code < 300) this.#relistenMs = 1000;
-        },
-        onMessage: (text) => {
-          if (status >= 300) return;
-          for (const message of parseUpstreamMessages(text, this.#options.limits.messageNodes)) {
-            if (message.kind === 'response') state.answers.take(message);
-            else if (message.kind === 'notification') {
-              if (!state.answers.takeProgress(message)) this.#notified(message);
-            } else if (message.kind === 'request') {
-              answerServer(message, this.#options.peer, undefined, this.#replyTo(state));
-            }
-          }
-        },
-        hold: (bytes) => (room.hold(bytes) ? null : noRoomYet()),
-        onEnd: (_status, error) => {
-          answered();
-          leave();
-          if (this.#stream !== stream) return;
-          this.#stream = null;
-          state.answers.isStreamRefused = status === 405;
-          state.answers.end(status, error);
-          if (status < 300) state.hadStream = true;
-          // The server has forgotten a session that it had such a stream for.
-          if (state.hadStream && (status === 404 || status === 400)) this.#reopen(state);
-          // 405 and the like: the server offers no such stream.
-          if (status >= 400 && status < 500) return;
-          this.#listenLater();
-        },
+  #createStream(state: OpenState): SessionStream {
+    return new SessionStream({
+      channel: this.#channel,
+      headers: state.headers,
+      answers: state.answers,
+      seen: state.seen,
+      findIneligibility: () => this.#options.findIneligibility(),
+      onMessage: (message) => {
+        if (message.kind === 'notification') this.#notified(message);
+        else answerServer(message, this.#options.peer, undefined, this.#replyTo(state));
       },
-      this.#options.limits.messageBytes,
-    );
-    this.#stream = stream;
-    this.#channel.dispatch('streams', 'GET', eventStreamHeaders(state), null, stream);
-  }
-
-  #listenLater(): void {
-    clearTimeout(this.#relistenTimer);
-    this.#relistenTimer = setTimeout(() => this.#startListening(), this.#relistenMs);
-    this.#relistenTimer.unref();
-    this.#relistenMs = Math.min(this.#relistenMs * 2, MAX_RELISTEN_MS);
+      onForgotten: () => this.#reopen(state),
+    });
   }
 
   /** Opens the stream for what comes there with a request: questions, and of some servers the answer. */
   async #prepareStream(state: OpenState, exchange: UpstreamExchange): Promise<void> {
-    const { isExpected, isStreamRefused } = state.answers;
-    if (!isExpected && !this.#options.peer?.needsStream) return;
-    if (isExpected && !isStreamRefused && this.#state === state) {
-      this.#startListening();
-      if (this.#stream === null) {
+    const { answers, stream } = state;
+    const mayBeThere = answers.isExpected || answers.isUnsure;
+    if (stream === null || (!mayBeThere && !this.#options.peer?.needsStream)) return;
+    if (mayBeThere && !answers.isStreamRefused && this.#state === state) {
+      stream.start();
+      if (!stream.hasPlace && !answers.isExpected) await answers.pinged;
+      if (!stream.hasPlace && answers.isExpected) {
         throw new UpstreamFailure('busy', 'Busy: too many streams of servers are open.');
       }
     }
-    await this.#streamOpened();
+    await stream.opened;
     requireStillWanted(exchange);
-  }
-
-  /** A server drops its questions while there is no stream to send them on. */
-  async #streamOpened(): Promise<void> {
-    if (this.#stream === null) return;
-    await inTime(this.#streamAnswered, STREAM_WAIT_MS, () => undefined);
   }
 
   #notified(notification: UpstreamNotification): void {
@@ -358,25 +314,16 @@ export class HttpUpstreamSession implements EraCandidate {
       this.#options.peer?.withdraw(notification.params?.requestId);
     } else this.#listener?.(notification);
   }
-
-  #stopListening(): void {
-    clearTimeout(this.#relistenTimer);
-    this.#stream?.abort();
-    this.#stream = null;
-    this.#leaveStream?.();
-    this.#leaveStream = null;
-  }
 }
 
-/** For a GET, which has no body and accepts only events. */
-function eventStreamHeaders({ headers }: OpenState): string[] {
-  return headers
-    .map((value) => (value === 'application/json, text/event-stream' ? 'text/event-stream' : value))
-    .slice(2);
+/** Nobody listens: the stream is needed where answers come, or may come, on it. */
+function stopUnneeded({ answers, stream }: OpenState): void {
+  if (!answers.isExpected && !answers.isUnsure) stream?.stop();
 }
 
 function openState(info: UpstreamInfo, sessionId: string | null, headers: string[]): OpenState {
-  return { info, sessionId, headers, hadStream: false, answers: new StreamAnswers() };
+  const answers = new StreamAnswers();
+  return { info, sessionId, headers, seen: new SeenEvents(), answers, stream: null };
 }
 
 const NO_INFO: UpstreamInfo = {

@@ -18,6 +18,8 @@ let dispatcher: Agent;
 let callId: number;
 let cut: 'end' | 'destroy';
 let retry: string;
+/** What the stream brings before it is cut. */
+let more: string;
 let resumptions: SeenRequest[];
 /** Why the agent may not act. */
 let ineligible: string | undefined;
@@ -38,6 +40,7 @@ beforeEach(async () => {
   room = new FairBytes(1024 * 1024, () => false);
   cut = 'end';
   retry = '60';
+  more = '';
   resumptions = [];
   ineligible = undefined;
   rest = (id) => event('b-1', progress(2)) + event('b-2', resultOf(id));
@@ -48,7 +51,7 @@ beforeEach(async () => {
         handle({ id, response }) {
           callId = id;
           response.writeHead(200, { 'content-type': 'text/event-stream' });
-          const text = `id: a-1\nretry: ${retry}\ndata: \n\n${event('a-2', progress(1))}`;
+          const text = `id: a-1\nretry: ${retry}\ndata: \n\n${event('a-2', progress(1))}${more}`;
           response.write(text, () => setTimeout(() => response[cut](), 20));
         },
       },
@@ -63,8 +66,12 @@ beforeEach(async () => {
     return true;
   });
   dispatcher = new Agent();
+  session = openSession(1000);
+});
+
+function openSession(timeoutMs: number) {
   const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
-  session = new HttpUpstreamSession({
+  return new HttpUpstreamSession({
     url: upstream.url,
     dispatchers: { calls: dispatcher, quiet: dispatcher, streams: dispatcher },
     shares: { calls: shares, quiet: shares, streams: shares },
@@ -72,11 +79,11 @@ beforeEach(async () => {
     findCredential: async () => null,
     openRoom: () => new AnswerBytes(room, { tenantId: 'tenant', key: 'agent' }),
     isHostAllowed: () => true,
-    limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
+    limits: { timeoutMs, messageBytes: 64 * 1024 },
     client: { name: 'test', version: '1' },
     findIneligibility: () => ineligible,
   });
-});
+}
 
 afterEach(async () => {
   await session.close();
@@ -158,6 +165,45 @@ it.each([
   await expect(call().answer).rejects.toEqual(failure('malformed'));
   expect(upstream.messages('tools/call')).toHaveLength(1);
   expect(resumptions).toHaveLength(1);
+});
+
+it('is asked for again where the server cannot give it yet, as while it has not noticed the cut', async () => {
+  await session.close();
+  session = openSession(60_000);
+  const statuses = [409, 503];
+  rest = (id) => statuses.shift() ?? event('b-2', resultOf(id));
+  await expect(call().answer).resolves.toMatchObject({ kind: 'result' });
+  expect(resumptions.map(({ headers }) => headers['last-event-id'])).toEqual(['a-2', 'a-2', 'a-2']);
+}, 30_000);
+
+it('an event that comes again is not delivered again', async () => {
+  rest = (id) =>
+    event('a-2', progress(1)) +
+    event('b-1', progress(2)) +
+    event('b-1', progress(2)) +
+    event('b-2', resultOf(id));
+  const { answer, received } = call();
+  await expect(answer).resolves.toMatchObject({ kind: 'result' });
+  expect(received).toEqual([1, 2]);
+});
+
+it.each([
+  ['no data', 'id: a-3\n\n', 'a-3'],
+  ['a space in its id', 'id: a 3\ndata: \n\n', 'a 3'],
+])('is fetched from an event with %s', async (_name, text, lastEventId) => {
+  more = text;
+  await expect(call().answer).resolves.toMatchObject({ kind: 'result' });
+  expect(resumptions.map(({ headers }) => headers['last-event-id'])).toEqual([lastEventId]);
+});
+
+it.each([
+  ['empty', ''],
+  ['no header can carry', 'ä'],
+  ['too long', 'x'.repeat(1025)],
+])('is not fetched where the last id is %s: what came before would come again', async (_name, id) => {
+  more = `id: ${id}\ndata: \n\n`;
+  await expect(call().answer).rejects.toEqual(failure('malformed'));
+  expect(resumptions).toEqual([]);
 });
 
 it('ends in time with a server that never gives it', async () => {

@@ -340,13 +340,55 @@ it('the time of the call ends the wait', async () => {
   await expect(call(openSession())).rejects.toMatchObject({ kind: 'timeout' });
 });
 
-it('a server that does not answer a ping is one that answers calls in their POST', async () => {
-  timeoutMs = 3000;
-  upstream.override(({ message }) => message?.method === 'ping');
-  accept = (response, { id }) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(resultOf(id)));
+const answersNoPing = () => upstream.override(({ message }) => message?.method === 'ping');
+const inBody = (response: ServerResponse, { id }: Accepted) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(resultOf(id)));
+};
+
+it('a server that does not answer a ping has a stream until a call is answered in its POST', async () => {
+  answersNoPing();
+  const session = openSession();
+  accept = (response, given) => {
+    expect(streams.get(given.session)?.closed).toBe(false);
+    inBody(response, given);
   };
+  await expect(call(session)).resolves.toMatchObject(DONE);
+  await expect.poll(() => [...streams.values()].map(({ closed }) => closed)).toEqual([true]);
+  accept = inBody;
+  await expect(call(session)).resolves.toMatchObject(DONE);
+  expect(listened()).toBe(1);
+});
+
+it('of a server that answers no ping, and calls on the stream, no answer is lost', async () => {
+  answersNoPing();
+  const session = openSession();
+  expect(await Promise.all([call(session), call(session)])).toMatchObject([DONE, DONE]);
+  expect(listened()).toBe(1);
+});
+
+it('a ping that is answered late shows what it shows, and no call waits for that', async () => {
+  let late: ServerResponse | undefined;
+  upstream.override(({ message }, response) => {
+    if (message?.method === 'ping') late = response;
+    return message?.method === 'ping';
+  });
+  const session = openSession();
+  await session.open();
+  expect(late?.headersSent).toBe(false);
+  await expect.poll(() => streams.size).toBe(1);
+  late?.writeHead(404).end();
+  await expect.poll(() => [...streams.values()].map(({ closed }) => closed)).toEqual([true]);
+  accept = inBody;
+  await expect(call(session)).resolves.toMatchObject(DONE);
+  expect(listened()).toBe(1);
+});
+
+it('without room for that stream, the call is sent when the ping has had its time', async () => {
+  timeoutMs = 2000;
+  streamShares = new FairShares({ agent: 0, tenant: 256, way: 512, waitMs: 100 });
+  answersNoPing();
+  accept = inBody;
   await expect(call(openSession())).resolves.toMatchObject(DONE);
   expect(listened()).toBe(0);
 });

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { UpstreamFailure } from '../upstream.ts';
+import { ResumePoint, SeenEvents } from './resume-point.ts';
+
+it('knows an event again for a while, whichever stream brings it', () => {
+  const seen = new SeenEvents();
+  const [one, other] = [new ResumePoint(seen), new ResumePoint(seen)];
+  expect(one.take('1', 'a', false)).toBe(true);
+  expect(other.take('1', 'a', true)).toBe(false);
+  expect(other.take('1', 'b', true)).toBe(true);
+  // What comes on a new stream is new.
+  expect(other.take('1', 'a', false)).toBe(true);
+  expect(other.take('2', '', true)).toBe(true);
+  for (let n = 0; n < 255; n++) one.take(`n${n}`, 'x', false);
+  expect(other.take('1', 'a', true)).toBe(false);
+  for (let n = 0; n < 256; n++) one.take(`n${n}`, 'x', false);
+  expect(other.take('1', 'a', true)).toBe(true);
+});
+
+it('delivers nothing of an event that only had an id', () => {
+  const point = new ResumePoint(new SeenEvents());
+  expect([point.take('1', '{}', false), point.take('2', '{}', true)]).toEqual([true, false]);
+  expect(point.lastEventId).toBe('2');
+});
+
+it('waits as long as the server says, within an hour, and longer after each failure', () => {
+  const point = new ResumePoint(new SeenEvents());
+  expect(point.delayMs).toBe(1000);
+  point.setRetry(0);
+  expect(point.delayMs).toBe(50);
+  const delays = Array.from({ length: 7 }, () => [point.failed(503, null), point.delayMs]);
+  expect(delays).toEqual([
+    ...[2, 4, 8, 16].map((s) => [true, s * 1000]),
+    ...[32, 64, 128].map((s) => [false, s * 1000]),
+  ]);
+  point.opened();
+  point.setRetry(1e15);
+  expect(point.delayMs).toBe(3_600_000);
+  point.failed(503, null);
+  expect(point.delayMs).toBe(3_600_000);
+});
+
+it('only what may pass is tried again', () => {
+  const tried = (status: number, kind?: 'unreachable' | 'ineligible' | 'refused') =>
+    new ResumePoint(new SeenEvents()).failed(status, kind ? new UpstreamFailure(kind, '') : null);
+  expect([tried(409), tried(429), tried(500), tried(0, 'unreachable')]).not.toContain(false);
+  const final = [400, 401, 403, 404, 405, 410].map((status) => tried(status));
+  expect([...final, tried(0, 'ineligible'), tried(0, 'refused')]).not.toContain(true);
+});
