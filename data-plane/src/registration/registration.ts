@@ -94,7 +94,7 @@ export function startRegistration(options: RegistrationOptions) {
   const keyAsks = createKeyAsks(() => {
     wantsNews = true;
     pause.wake();
-  }, now);
+  });
   const endListening = core.onUnknownKey((tenantId) => {
     if (tenantId === ownToken.current?.tenantId) keyAsks.request();
   });
