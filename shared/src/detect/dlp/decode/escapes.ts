@@ -48,6 +48,9 @@ const ENTITY = /&(?:#0{0,16}(\d{1,7})|#[xX]0{0,16}([0-9A-Fa-f]{1,6})|([A-Za-z]{2
 /** Its first alternative is a character of UTF-8 in several bytes. */
 const BACKSLASH =
   /((?:\\x[C-Fc-f][0-9A-Fa-f]|\\3[0-7]{2})(?:\\x[89ABab][0-9A-Fa-f]|\\2[0-7]{2}){1,3})|\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([0-7]{2,3}))/g;
+/** Bytes of WebAssembly's text format: `\70\6f`. Of a run without such digits each may be octal. */
+const HEX_BYTES = /(?:\\[0-9A-Fa-f]{2}){6,}/g;
+const NOT_OCTAL = /\\(?:[0-9A-Fa-f][89A-Fa-f]|[89A-Fa-f][0-9A-Fa-f])/;
 const QUOTED_PRINTABLE = /(=[C-F][0-9A-F](?:=[89AB][0-9A-F]){1,3})|=(?:([0-9A-F]{2})|\r?\n)/g;
 /** Markup within a word: `41<b>11</b>`, `AK<!-- -->IA`. */
 const MARKUP =
@@ -86,6 +89,11 @@ export function escapes(text: string): Edit[] {
     const isContinued = text.includes('\\\n') || text.includes('\\\r');
     for (const match of isContinued ? text.matchAll(CONTINUED) : [])
       addEdit(edits, match, '', ESCAPE);
+    for (const match of text.matchAll(HEX_BYTES)) {
+      if (!NOT_OCTAL.test(match[0])) continue;
+      const bytes = Buffer.from(match[0].replaceAll('\\', ''), 'hex');
+      addEdit(edits, match, bytes.toString('utf8'), ESCAPE);
+    }
     for (const match of text.matchAll(BACKSLASH)) {
       const [, several, braces, four, eight, two, octal] = match;
       if (several !== undefined) {

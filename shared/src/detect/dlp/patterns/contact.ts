@@ -6,7 +6,7 @@ import { WORLD_PHONE_LABELS } from './world-labels.ts';
 
 // Not a person's address: company roles, protocol accounts, examples.
 const ROLES =
-  /^(?:no-?reply|do-?not-?reply|support|info|admin|administrator|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|hostmaster|root|git|user|users?\d?|username|name|you|your[._-]?(?:name|email)|someone|somebody|me|test|tester|example|foo|bar|email|mail|dev|noreply|notifications?|billing|press|jobs|service|api|bot|ci|alice|bob|jane|john|john\.?doe|jane\.?doe|first\.last|firstname\.lastname)(?:\+.*)?$/i;
+  /^(?:no-?reply|do-?not-?reply|support|info|admin|administrator|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|hostmaster|root|git|user|users?\d?|username|name|you|your[._-]?(?:name|email)|someone|somebody|me|test|tester|example|foo|bar|email|mail|dev|noreply|notifications?|billing|press|jobs|service|api|bot|ci|alice|bob|jane|john|john\.?doe|jane\.?doe|first\.last|firstname\.lastname|(?:first|second|last|corresponding)\.?author|author)(?:\+.*)?$/i;
 const EXAMPLE_HOST =
   /(?:^|\.)(?:example|test|invalid|localhost|local|internal)(?:\.|$)|^(?:example|domain|yourdomain|company|email|acme|foo|bar|test)\./i;
 const PUBLIC_ROLES =
@@ -33,7 +33,8 @@ const SPOKEN_HOST = new RegExp(`^\\s?[a-z0-9-]{1,63}(?:${DOT}[a-z0-9-]{2,30}){1,
 /** The address around an `@`. */
 const email: Judge = (text, start, end) => {
   const at = text.indexOf('@', start);
-  const local = LOCAL_END.exec(text.slice(Math.max(0, at - 64), at))?.[0];
+  // A quotation mark before it is none of its own.
+  const local = LOCAL_END.exec(text.slice(Math.max(0, at - 64), at))?.[0].replace(/^'+/, '');
   const host = HOST.exec(text.slice(at + 1, at + 256))?.[0];
   if (!local || !host || at >= end) return NOTHING;
   const found = { start: at - local.length, end: at + 1 + host.length };

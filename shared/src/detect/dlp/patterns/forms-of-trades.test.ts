@@ -24,6 +24,14 @@ describe('finds', () => {
     ['born_on: 1949-02-27', 'date_of_birth 1949-02-27'],
     ["SET badge_no = 'E-703681', cost_center = '4410'", 'record_number E-703681'],
     ['<pan>9792005094894328</pan>', 'payment_card 9792005094894328'],
+    ['Yeni numara: 0532 714 60 83 (Cevdet Usta)', 'phone_number 0532 714 60 83'],
+    ['Elo 5067 3323 5035 9986 val 05/30, duas diárias', 'payment_card 5067 3323 5035 9986'],
+    ['{"applicant":"Ngaire","ird":"87-419-266"}', 'national_id 87-419-266'],
+    [
+      'a frase-passe do cofre: "cobalto majólica andorinha 1755 forno". Apaga este mail.',
+      'secret_assignment cobalto majólica andorinha 1755 forno',
+    ],
+    ["from 'anna.schmidt@firma.de'", 'email_address anna.schmidt@firma.de'],
   ])('%j', (text, value) => expect(found(text)).toEqual([value]));
 
   it('each cell of a column whose name is an abbreviation', () => {
@@ -43,12 +51,23 @@ it.each([
   'Follow us, @nordic_beans@mastodon.social on the fediverse',
   'Part NS 41 88 20 C supersedes NS 41 88 19 B; torque to 22 Nm.',
   'Ärende 2025-0619-4471 är avslutat.',
+  "clone = 'git@gitlab.com:weave/pattern-lib.git'; mail = 'support@firma.de'",
+  'X-Cache-Key: p2bgmw4dny9yxy9k6n518hueu1lynj45ftsztmjz',
+  'Bottled: 2020-03-30\nBorn on the slopes of Mount Etna, first released 11.10.2021.',
+  'Född ur ett medborgarinitiativ 1938, invigd på Lucia 1944-12-13.',
+  'Corresponding author: first.author@university.example',
   "passwordResetSent: 'pwreset:sent', apiKeyUsage: 'apikey:usage:daily',",
   'token: "user:token:v2"',
   '//nas-05.kanzlei.lan/akten /mnt/akten cifs credentials=/root/.smb,vers=3.0 0 0',
   'the password <em>never</em> leaves, and <b>must</b> be long',
   '"password": {"type": "string", "format": "password", "minLength": 12},\n"otp": {"type": "string", "pattern": "^[0-9]{6}$"}',
 ])('does not report %j', (text) => expect(found(text)).toEqual([]));
+
+it('reads the bytes of WebAssembly', () => {
+  const bytes = [...Buffer.from('postgres://mead:Hydromel!60@mead.io/db')];
+  const escaped = bytes.map((byte) => `\\${byte.toString(16)}`).join('');
+  expect(found(`(data (i32.const 1024) "${escaped}")`)).toEqual([`connection_string ${escaped}`]);
+});
 
 it('reads no end of a run of letters as the name of a password', () => {
   expect(found('"digest": "Q2hhbmdlIHRoaXMgbGF0ZXIgaWYgeW91IHdhbnQtoPw==", "size": 4096')).toEqual(

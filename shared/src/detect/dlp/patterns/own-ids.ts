@@ -92,5 +92,8 @@ export const OWN_IDS: readonly JudgedExpression[] = [
   // Nigeria and Kenya.
   { expression: '(?i)\\bnin\\b(?: no\\.?| number|:)|\\bbvn\\b', judge: fitting(/^\d{11}$/) },
   { expression: '(?i)davčna (?:številka|št)', judge: fitting(/^[1-9]\d{7}$/, isSlovenianTax) },
-  { expression: '(?i)\\bird[ _-]?(?:no\\b|number|num\\b)', judge: fitting(/^\d{8,9}$/, isIrd) },
+  {
+    expression: '(?i)\\bird(?:[ _-]?(?:no\\b|number|num\\b)|["\']{0,2} ?[:=])',
+    judge: fitting(/^\d{8,9}$/, isIrd),
+  },
 ];

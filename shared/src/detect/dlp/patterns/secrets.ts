@@ -117,11 +117,18 @@ const NOT_THE_SECRET =
   /^(?:max|min|num|n|total|next|prev|page|continuation|sync|cursor|pub|csrf|xsrf|input|output|prompt|completion|reset|forgot|change|has|is|no|show|hide|toggle|validate|check|verify|hash|get|set|use|allow|primary(?!_?(?:access|auth|account|admin|master|api|shared|storage|connection|secret|password))|foreign|sort|partition|cache|object|row|registry|host|translation|i18n|idempotency|dedup|bucket)(?:[_-]|(?=[A-Z]))|^pin-sha\d+$/;
 const THING_OF_A_SECRET =
   /[_-](?:id|ids|name|type|count|length|len|size|url|uri|path|file|field|policy|expires?|expiry|expiration|at|ttl|label|hint|placeholder|min|max|regex|pattern|param|parameter|version|arn|last_set|enabled|required|reset|rotation|manager|limit|usage|strength|algorithm|alg|encryption|encoding|encoder|hasher|hashing|scheme|method|mechanism|schema|format|store|provider|class|form|input|page|model|hash|hashed|digest|bits|status|error|prefix|age|days|scope|scopes|endpoint|timeout|attempts|retries|window|interval|delay|seconds|minutes|hours|ref|alias|date|budget|cost|sent|requested|confirmed|succeeded|failed|failure|completed|screen|button|title)$|^public[_-]/;
+/** A header by which caches and queues find things. */
+const KEY_OF_A_THING =
+  /^x-(?:[a-z]{2,8}-)?(?:cache|surrogate|request|trace|correlation|idempotency|dedup|sort|partition|routing|shard)-key$/i;
 const inSnakeCase = (label: string): string =>
   label.replace(/([a-z\d])(?=[A-Z])/g, '$1_').toLowerCase();
 
 function isNotTheSecret(label: string): boolean {
-  return NOT_THE_SECRET.test(label) || THING_OF_A_SECRET.test(inSnakeCase(label));
+  return (
+    NOT_THE_SECRET.test(label) ||
+    THING_OF_A_SECRET.test(inSnakeCase(label)) ||
+    KEY_OF_A_THING.test(label)
+  );
 }
 
 const ABOUT_IT = /(?:tokens|Tokens|TOKENS|tokeni[sz]\w*|keyboard|secretary|passenger|keys)$/;
