@@ -110,6 +110,18 @@ describe('EventReader', () => {
     expect(reader.waiting).toBe(3_900_000);
   });
 
+  it('tells the type of an event, of that one alone', () => {
+    const told: string[] = [];
+    const reader = new EventReader(1000, {
+      onEvent: (data, _id, type) => told.push(`${type}=${data}`),
+      onRetry: () => undefined,
+      onTooLarge: () => undefined,
+      onMalformed: () => undefined,
+    });
+    reader.push(Buffer.from('event: a\n\nevent: b\nevent:c\ndata: 1\n\ndata: 2\n\n'));
+    expect(told).toEqual(['c=1', '=2']);
+  });
+
   it('leaves out a byte order mark', () => {
     expect(read([Buffer.from('\ufeffdata: x\n\n')])).toEqual([['event', 'x', undefined]]);
   });

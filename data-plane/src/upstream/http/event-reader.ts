@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { ByteCollector } from '@governance/shared/byte-collector';
 
 export interface EventSink {
-  /** An event with data; `id` where it has one. */
-  onEvent(data: string, id: string | undefined): void;
+  /** An event with data; `id` and `type` where it has one. */
+  onEvent(data: string, id: string | undefined, type: string): void;
   /** An event of no data that has an id: the stream can be resumed from there. */
   onId?(id: string): void;
   /** How long to wait before the stream is resumed, in milliseconds. */
@@ -27,6 +27,8 @@ const BOM = Buffer.of(0xef, 0xbb, 0xbf);
 const MAX_LINES = 1_024;
 /** No known field has a longer name. */
 const MAX_NAME = 5;
+/** Bytes of a type that are kept: it is compared with a short one. */
+const MAX_TYPE = 64;
 const RETRY = /^\d{1,15}$/;
 
 export class EventReader {
@@ -40,6 +42,7 @@ export class EventReader {
   #joined: string[] = [];
   #dataBytes = 0;
   #id: string | undefined;
+  #type = '';
   #isFirstLine = true;
   #afterCr = false;
   #isOver = false;
@@ -106,6 +109,7 @@ export class EventReader {
     const value = line.subarray(valueStart);
     if (name === 'data') this.#addData(value);
     else if (name === 'id') this.#readId(value);
+    else if (name === 'event') this.#type = value.toString('utf8', 0, MAX_TYPE);
     else if (name === 'retry') {
       const text = value.toString('latin1', 0, 16);
       if (RETRY.test(text)) this.#sink.onRetry(Number(text));
@@ -135,8 +139,9 @@ export class EventReader {
     this.#isFirstLine = false;
     const lines = this.#joined.length > 0 ? [...this.#joined, ...this.#data] : this.#data;
     const [first] = lines;
-    const id = this.#id;
+    const [id, type] = [this.#id, this.#type];
     this.#id = undefined;
+    this.#type = '';
     if (first === undefined) {
       if (id !== undefined) this.#sink.onId?.(id);
       return;
@@ -145,7 +150,7 @@ export class EventReader {
     this.#data = [];
     this.#joined = [];
     this.#dataBytes = 0;
-    this.#sink.onEvent(data, id);
+    this.#sink.onEvent(data, id, type);
   }
 
   #tooLarge(): void {

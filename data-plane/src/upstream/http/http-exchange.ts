@@ -87,6 +87,16 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return this.#bytes === 0 && this.#mode !== 'events' && this.#mode !== 'error';
   }
 
+  /** Whether its request has gone out. */
+  get isSent(): boolean {
+    return this.#controller !== null;
+  }
+
+  /** Whether what answers it is a stream of events. */
+  get isStream(): boolean {
+    return this.#mode === 'events';
+  }
+
   abort(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -202,11 +212,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   #readEvents(): EventReader {
     return new EventReader(this.#limit, {
-      onEvent: (data, id) => {
+      onEvent: (data, id, type) => {
         if (this.#isOver) return;
         if (id !== undefined && this.#sink.onEventId?.(id, data) === false) return;
-        // An event without data only gives the stream its id.
-        if (data !== '') this.#deliver(data);
+        // An event without data only gives the stream its id. Those of other types, such as `ping`,
+        // are no messages.
+        if (data !== '' && (type === '' || type === 'message')) this.#deliver(data);
       },
       onId: (id) => void this.#sink.onEventId?.(id, ''),
       onRetry: (ms) => this.#sink.onRetry?.(ms),

@@ -119,7 +119,7 @@ export class HttpRequest implements ExchangeSink {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     if (this.#isResumed) {
-      if (status < 300) this.#point?.opened();
+      if (this.exchange.isStream) this.#point?.opened();
       return;
     }
     if (status >= 400) this.#hooks.refused(status);
@@ -194,7 +194,7 @@ export class HttpRequest implements ExchangeSink {
   /** Its response may come before the answer to its POST has, which is another connection. */
   get #isOpenToStream(): boolean {
     if (this.isOver || this.#isResumed || this.#point !== null) return false;
-    return this.#awaitsStream || this.exchange.isEmpty;
+    return this.#awaitsStream || (this.exchange.isSent && this.exchange.isEmpty);
   }
 
   /** The response came on the session's stream. */
@@ -292,9 +292,9 @@ export class HttpRequest implements ExchangeSink {
     const lastEventId = point?.lastEventId ?? null;
     const rest = this.#hooks.rest;
     if (point === null || lastEventId === null || rest === undefined) return false;
-    const wasStream = status >= 200 && status < 300;
+    const wasStream = this.exchange.isStream;
     const isCut = wasStream && (error === null || error.kind === 'unreachable');
-    if (!isCut && !(this.#isResumed && !wasStream && point.failed(status, error))) return false;
+    if (!isCut && (wasStream || !this.#isResumed || !point.failed(status, error))) return false;
     const { delayMs } = point;
     if (wasStream && error === null) this.#caller.onPaused?.(delayMs);
     // What had arrived of an event is dropped with its exchange.

@@ -92,6 +92,24 @@ it('a message on its stream for which there is no room ends that, and counts no 
   expect(room.total).toBe(0);
 });
 
+it('a stream that brings no JSON-RPC is opened again more and more seldom', async () => {
+  const at: number[] = [];
+  upstream.override(({ httpMethod }, response) => {
+    if (httpMethod !== 'GET') return false;
+    at.push(performance.now());
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: nonsense\n\n');
+    return true;
+  });
+  await session.open();
+  session.listen(() => undefined);
+  await vi.waitFor(() => expect(at).toHaveLength(3), { timeout: 30_000, interval: 100 });
+  const [first = 0, second = 0, third = 0] = at;
+  // Timers may be a little early.
+  expect(second - first).toBeGreaterThan(990);
+  expect(third - second).toBeGreaterThan(1990);
+}, 40_000);
+
 it('is busy where its handshake finds no room: no call was sent', async () => {
   const instructions = 'x'.repeat(50_000);
   upstream.override(({ message }, response) => {

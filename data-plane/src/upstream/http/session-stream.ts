@@ -26,6 +26,7 @@ export interface SessionStreamOptions {
   onForgotten(): void;
 }
 
+const NO_STREAM = 405;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
 /** Some servers send nothing on their stream, not even headers, before their first message. */
@@ -117,14 +118,25 @@ export class SessionStream {
       answered();
     };
     let status = 0;
+    const onEnd = (error: UpstreamFailure | null) => {
+      if (this.#exchange !== exchange) return;
+      this.#exchange = null;
+      this.#releaseRoom();
+      this.#ended(status, error, isResumed);
+    };
     const exchange = new HttpExchange(
       {
         onHead: (code) => {
-          status = code;
+          // MCP has no other answer than such a stream or 405.
+          const isNone = code < 300 && !exchange.isStream;
+          status = isNone ? NO_STREAM : code;
           answered();
-          if (code >= 300) return;
+          if (isNone) {
+            exchange.abort();
+            onEnd(null);
+          }
+          if (status >= 300) return;
           this.#wasOpen = true;
-          this.#delayMs = FIRST_DELAY_MS;
           this.#point.opened();
         },
         onEventId: (id, data) => this.#point.take(id, data, isResumed),
@@ -139,12 +151,7 @@ export class SessionStream {
           }
         },
         hold: (bytes) => (room.hold(bytes) ? null : noRoomYet()),
-        onEnd: (_status, error) => {
-          if (this.#exchange !== exchange) return;
-          this.#exchange = null;
-          this.#releaseRoom();
-          this.#ended(status, error, isResumed);
-        },
+        onEnd: (_status, error) => onEnd(error),
       },
       messageBytes,
     );
@@ -154,6 +161,9 @@ export class SessionStream {
   /** @param status 0 without an answer. @param isResumed it was asked for the rest of a stream */
   #ended(status: number, error: UpstreamFailure | null, isResumed: boolean): void {
     const { answers } = this.#options;
+    const isCut = status < 300 && (error === null || error.kind === 'unreachable');
+    // What brings too much, or no JSON-RPC, is opened again more and more seldom.
+    if (status > 0 && isCut) this.#delayMs = FIRST_DELAY_MS;
     if (this.#isResumable(status, error, isResumed)) {
       const { delayMs } = this.#point;
       const isWaitedFor = answers.underWay.size > 0;
@@ -162,7 +172,7 @@ export class SessionStream {
     }
     this.#leave();
     this.#point.reset();
-    answers.isStreamRefused = status === 405 && !isResumed;
+    answers.isStreamRefused = status === NO_STREAM && !isResumed;
     answers.ended(status, error, isResumed);
     // An id that the server does not know is a 400 too: it is asked for a new stream first.
     if (this.#wasOpen && (status === 404 || (status === 400 && !isResumed))) {

@@ -22,6 +22,8 @@ interface Accepted {
 
 let upstream: TestUpstream;
 let dispatcher: Agent;
+/** Where requests are sent. */
+let calls: Agent;
 let room: FairBytes;
 let streamShares: FairShares;
 let sessions: HttpUpstreamSession[];
@@ -68,7 +70,7 @@ function openSession(): HttpUpstreamSession {
   const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
   const session = new HttpUpstreamSession({
     url: upstream.url,
-    dispatchers: { calls: dispatcher, quiet: dispatcher, streams: dispatcher },
+    dispatchers: { calls, quiet: dispatcher, streams: dispatcher },
     shares: { calls: shares, quiet: shares, streams: streamShares },
     account: shareAccount('tenant', 'agent', upstream.url),
     findCredential: async () => null,
@@ -90,6 +92,7 @@ beforeEach(async () => {
   room = new FairBytes(1024 * 1024, () => false);
   streamShares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
   dispatcher = new Agent();
+  calls = dispatcher;
   upstream = await startTestUpstream();
   upstream.override(serve);
   onGet = (response) => {
@@ -201,8 +204,15 @@ it('progress of a request that waits is its own', async () => {
   expect(heard).toEqual([1]);
 });
 
-it('where the server has no such stream (405), the call fails, and is not asked for one again', async () => {
-  onGet = (response) => void response.writeHead(405).end();
+it.each([
+  ['405', (response: ServerResponse) => void response.writeHead(405).end()],
+  [
+    '200, and no events',
+    (response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).write('<p>Hello'),
+  ],
+])('where the server has no such stream (%s), the call fails, and is not asked for one again', async (_name, refuse) => {
+  onGet = refuse;
   const session = openSession();
   for (const _ of [1, 2]) {
     await expect(call(session)).rejects.toMatchObject({
@@ -211,6 +221,47 @@ it('where the server has no such stream (405), the call fails, and is not asked 
     });
   }
   expect(listened()).toBe(1);
+});
+
+it('what is no message is none: comments, and events of other types', async () => {
+  onCall = (given) => {
+    streams.get(given.session)?.write(':x\n\nevent: ping\ndata: 2026-12-01\n\n');
+    const other = JSON.stringify(resultOf(given.id, 'other'));
+    streams.get(given.session)?.write(`event: messages\ndata: ${other}\n\nevent: message\n`);
+    answer(given);
+  };
+  const session = openSession();
+  await expect(call(session)).resolves.toMatchObject(DONE);
+  await expect(call(session)).resolves.toMatchObject(DONE);
+  expect(listened()).toBe(1);
+});
+
+it('a request that has not been sent yet cannot be answered', async () => {
+  calls = new Agent({ connections: 1 });
+  const session = openSession();
+  await isRead(session);
+  const kept: { response: ServerResponse; given: Accepted }[] = [];
+  accept = (response, given) => void kept.push({ response, given });
+  const first = call(session);
+  await expect.poll(() => kept).toHaveLength(1);
+  const [{ response, given } = { response: undefined, given: undefined }] = kept;
+  const second = call(session);
+  for (let id = Number(given?.id); id < Number(given?.id) + 9; id++) {
+    if (id !== given?.id) tell(given?.session ?? '', resultOf(id, 'guessed'));
+  }
+  const heard: unknown[] = [];
+  session.listen(({ params }) => void heard.push(params?.n));
+  tell(given?.session ?? '', {
+    jsonrpc: '2.0',
+    method: 'notifications/message',
+    params: { n: 1 },
+  });
+  await expect.poll(() => heard).toEqual([1]);
+  expect(kept).toHaveLength(1);
+  accept = (later, one) => later.writeHead(202).end(() => answer(one));
+  response?.writeHead(202).end(() => answer(given as Accepted));
+  expect(await Promise.all([first, second])).toMatchObject([DONE, DONE]);
+  await calls.destroy();
 });
 
 it('without a session there is no stream of its own: the call fails', async () => {
