@@ -96,6 +96,49 @@ it('0002 makes every tenant of the first schema read its feed once more', async 
   }
 });
 
+it('a migration that loses a deadlock with a replica at work is applied again', async () => {
+  const { superuserUrl, ownerUrl } = inject('postgres');
+  const admin = new pg.Client({ connectionString: superuserUrl });
+  await admin.connect();
+  await admin.query('CREATE DATABASE test_deadlock OWNER governance_tests');
+  const urlOf = (base: string) => Object.assign(new URL(base), { pathname: '/test_deadlock' }).href;
+  const replicas = [1, 2].map(() => new pg.Client({ connectionString: urlOf(superuserUrl) }));
+  const [writer = admin, reader = admin] = replicas;
+  try {
+    // The next one builds an index of the ledger, and drops another in the same transaction.
+    await migrateDatabase(urlOf(ownerUrl), '0046_payload_receipt');
+    for (const replica of replicas) await replica.connect();
+    const waiting = (count: number) =>
+      expect
+        .poll(async () => {
+          const { rows } = await admin.query(
+            `SELECT count(*)::int AS waiting FROM pg_locks
+             WHERE NOT granted AND database = (
+               SELECT oid FROM pg_database WHERE datname = 'test_deadlock')
+               AND locktype = 'relation'`,
+          );
+          return rows[0].waiting;
+        })
+        .toBe(count);
+    const write = 'LOCK TABLE ledger_records IN ROW EXCLUSIVE MODE';
+    await writer.query(`BEGIN; ${write}`);
+    await reader.query('BEGIN; SELECT count(*) FROM ledger_records');
+    const migrated = migrateDatabase(urlOf(ownerUrl), '0047_ledger_subjects');
+    await waiting(1);
+    // It has looked for a deadlock before there is one: the migration will find it.
+    await reader.query(`SET deadlock_timeout = '1min'`);
+    const written = reader.query(`${write}; COMMIT`);
+    await waiting(2);
+    await writer.query('COMMIT');
+    expect(await migrated).toEqual(['0047_ledger_subjects']);
+    await written;
+  } finally {
+    for (const replica of replicas) await replica.end();
+    await dropDatabase(admin, 'test_deadlock');
+    await admin.end();
+  }
+}, 60_000);
+
 it('a migration whose process was killed is applied again by the next start', async () => {
   await test.superuser.query(
     `UPDATE _prisma_migrations SET finished_at = NULL, applied_steps_count = 0`,

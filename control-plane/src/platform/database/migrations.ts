@@ -8,8 +8,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { assetPath } from '@governance/shared/process/assets';
-import { StartError } from '@governance/shared/process/start-error';
+import { errorCode, StartError } from '@governance/shared/process/start-error';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import * as engineModule from '@prisma/schema-engine-wasm/schema_engine_bg';
@@ -20,6 +21,10 @@ const MIGRATION_LOCK = 7_207_346_801n;
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
+const DEADLOCK = '40P01';
+const DEADLOCK_TRIES = 10;
+const DEADLOCK_PAUSE_MS = 1_000;
+
 /** The oldest server the SQL is written for (`GRANT` on schema public, `RETURN` bodies). */
 const OLDEST_SERVER = 150_000;
 
@@ -28,7 +33,7 @@ const OLDEST_SERVER = 150_000;
  *
  * @param connectionString of the login that owns the tables and may create roles
  * @param upTo the last migration to apply, to see what a later one does with data; all unless given
- * @returns the names of the migrations that this call applied
+ * @returns the names of the migrations that this call applied; after a deadlock, those since
  * @throws StartError when the server is too old
  * @throws Error when it cannot be reached, or a migration fails (it is then rolled back)
  */
@@ -47,7 +52,7 @@ export async function migrateDatabase(connectionString: string, upTo?: string): 
       );
     }
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    return await applyMigrations(connectionString, upTo);
+    return await applyAgain(connectionString, upTo);
   } finally {
     // Ending the session releases the lock.
     await lock.end();
@@ -73,6 +78,21 @@ export async function findNewerMigrations(connectionString: string): Promise<str
     return rows.map(({ name }) => name);
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * A migration that takes locks one after the other may lose a deadlock with a replica of before: it is
+ * rolled back, and applied again.
+ */
+async function applyAgain(connectionString: string, upTo?: string): Promise<string[]> {
+  for (let triesLeft = DEADLOCK_TRIES; ; triesLeft--) {
+    try {
+      return await applyMigrations(connectionString, upTo);
+    } catch (error) {
+      if (errorCode(error) !== DEADLOCK || triesLeft <= 1) throw error;
+      await sleep(DEADLOCK_PAUSE_MS);
+    }
   }
 }
 
