@@ -31,13 +31,9 @@ export function createAdminHeadStatements(signer: StatementSigner): AdminHeadSta
         statement.epoch === epoch &&
         statement.seq === seq &&
         statement.hash === hash;
-      if (
-        known &&
-        known.signed.kid === key.kid &&
-        isSame &&
-        Math.abs(time - known.time) < RENEW_AFTER_MS
-      )
-        return known.signed;
+      const isOfKey = known?.signed.kid === key.kid;
+      const isNear = known !== undefined && Math.abs(time - known.time) < RENEW_AFTER_MS;
+      if (known && isOfKey && isSame && isNear) return known.signed;
       const signed = signStatement(key, {
         type: 'admin_head',
         v: 1,
@@ -48,8 +44,8 @@ export function createAdminHeadStatements(signer: StatementSigner): AdminHeadSta
         hash,
         time: readAt.toISOString(),
       });
-      // A read that a later one overtook is not cached.
-      if (!known || known.time <= time) cache.set(tenantId, { signed, time });
+      // A read that a later one overtook is not cached, unless the clock was put back since.
+      if (!known || known.time <= time || !isNear) cache.set(tenantId, { signed, time });
       return signed;
     },
   };

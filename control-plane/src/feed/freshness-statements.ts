@@ -47,8 +47,9 @@ export function createFreshnessStatements(signer: StatementSigner): FreshnessSta
         feed_digest: heads.digest,
         time: readAt.toISOString(),
       });
-      // A read that a later one overtook is not cached.
-      if (!known || known.time <= time) cache.set(tenantId, { signed, time });
+      // A read that a later one overtook is not cached, unless the clock was put back since.
+      if (!known || known.time <= time || !isGood(known.time, time))
+        cache.set(tenantId, { signed, time });
       return signed;
     },
   };
