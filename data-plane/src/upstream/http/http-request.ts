@@ -79,6 +79,7 @@ export class HttpRequest implements ExchangeSink {
   readonly #caller: UpstreamExchange;
   readonly #hooks: HttpRequestHooks;
   readonly #timer: NodeJS.Timeout | undefined;
+  readonly #begunAt = performance.now();
   readonly #limits: HttpRequestLimits;
   #room: AnswerBytes | null = null;
   /** Where events have ids. */
@@ -184,6 +185,14 @@ export class HttpRequest implements ExchangeSink {
     } else if (status === 404 && !this.#limits.isStateless) this.#resolve('session-gone');
     else if (status >= 300) this.#reject(new StatusFailure(status));
     else this.#reject(new UpstreamFailure('malformed', status === 202 ? ONLY_TAKEN : NO_RESPONSE));
+  }
+
+  get #msLeft(): number {
+    const { timeoutMs } = this.#limits;
+    const taken = performance.now() - this.#begunAt;
+    return timeoutMs === null
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, Math.ceil(timeoutMs - taken));
   }
 
   #isAccepted(status: number, error: UpstreamFailure | null): boolean {
@@ -296,7 +305,8 @@ export class HttpRequest implements ExchangeSink {
     const isCut = wasStream && (error === null || error.kind === 'unreachable');
     if (!isCut && (wasStream || !this.#isResumed || !point.failed(status, error))) return false;
     const { delayMs } = point;
-    if (wasStream && error === null) this.#caller.onPaused?.(delayMs);
+    // Whoever comes back later than the call ends finds nothing.
+    if (wasStream && error === null) this.#caller.onPaused?.(Math.min(delayMs, this.#msLeft));
     // What had arrived of an event is dropped with its exchange.
     this.hold(-this.exchange.held);
     this.#resumeTimer = setTimeout(() => {

@@ -93,16 +93,18 @@ afterEach(async () => {
 
 function call() {
   const received: unknown[] = [];
+  const paused: number[] = [];
   const cancellation = new Cancellation();
   const answer = session.request(
     { method: 'tools/call', members: '"name":"leaves","arguments":{}', wantsProgress: false },
     {
       cancellation,
       onNotification: ({ params }: UpstreamNotification) => void received.push(params?.data),
+      onPaused: (retryMs) => void paused.push(retryMs),
       findIneligibility: () => ineligible,
     },
   );
-  return { answer, received, cancellation };
+  return { answer, received, paused, cancellation };
 }
 
 const failure = (kind: string) =>
@@ -223,10 +225,13 @@ it('is not fetched immediately, whatever the server says', async () => {
   expect(resumptions.length).toBeLessThanOrEqual(20);
 });
 
-it('is given up in time, however late the server wants to be asked', async () => {
+it('is given up in time, however late the server wants to be asked, and its client waits no longer', async () => {
   retry = '99999999999';
-  await expect(call().answer).rejects.toEqual(failure('timeout'));
+  const { answer, paused } = call();
+  await expect(answer).rejects.toEqual(failure('timeout'));
   expect(resumptions).toEqual([]);
+  expect(paused).toHaveLength(1);
+  expect(paused[0]).toBeLessThanOrEqual(1000);
 });
 
 it('is not fetched any more once it was cancelled or its session closed', async () => {
