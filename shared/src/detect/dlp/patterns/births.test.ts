@@ -9,6 +9,14 @@ const patterns = (text: string): string[] => scanner.scanText(text).map(({ patte
 
 describe('dates of birth in many languages', () => {
   it.each([
+    'I was born on the third of August 1997 in Mekelle',
+    'born on the twenty-first of May, 1990',
+    'sie ist am dritten August 1997 geboren',
+    'né le vingt-deux août 1997',
+    'fecha de nacimiento: tres de agosto de 1997',
+    'nata il tre agosto 1997',
+    'nascido em vinte e um de maio de 1990',
+    'geboren op drie augustus 1997',
     '生年月日 昭和38年5月14日 性別 女 既往歴 高血圧',
     '生年月日：S38.5.14',
     '生年月日 平成元年3月2日',

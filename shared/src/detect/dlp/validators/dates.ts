@@ -1,4 +1,5 @@
 /** Dates as people write them, in many languages and orders. */
+import { dayOf } from './day-words.ts';
 
 const MONTHS: readonly string[] = [
   'jan|januar|january|janvier|enero|ene|gennaio|gen|januari|janeiro|styczen|stycznia|tammikuu|tammikuuta|ledna|ianuarie|ocak|sijecnja|января|січня|ιανουαριου|януари|يناير|ינואר|जनवरी|มกราคม',
@@ -64,6 +65,9 @@ const DAY_MONTH_NAME =
   /(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?(?:[\s\-/]{1,2}|(?: de | of ))(?:the |day of )?([\p{L}\p{M}]{2,14})\.?,?(?:[\s\-/]{1,2}|(?: de | del ))(?:พ\.ศ\. ?)?'?(\d{4}|\d{2})(?!\d)/gu;
 /** As airlines write it: 11JAN1994, 11JAN94. */
 const DAY_MONTH_YEAR = /(?<![\da-z])(\d{2})([a-z]{3})(\d{4}|\d{2})(?![\da-z])/g;
+/** A day in words, which may be joined: "the twenty-first of May 1990". */
+const SPOKEN_DAY =
+  /(?<![\p{L}-])(\p{L}{2,18}(?:-\p{L}{1,9}){0,2}(?: (?:y|e|et) \p{L}{2,6})?)(?: day)?(?: of| de)? (?:of )?(\p{L}{3,14}),?(?: (?:de|del) | )(\d{4})(?!\d)/gu;
 const MONTH_NAME_DAY =
   /(?<![\p{L}\p{M}])([\p{L}\p{M}]{2,14})\.?[\s\-/]{1,2}(\d{1,2})(?:st|nd|rd|th)?,?[\s\-/]{1,2}'?(\d{4}|\d{2})(?!\d)/gu;
 const YEAR_MONTH_NAME = /(?<!\d)(\d{4})\.?[\s\-/]([\p{L}\p{M}]{2,14})[\s\-/](\d{1,2})(?!\d)/gu;
@@ -114,6 +118,10 @@ export function findDates(text: string): FoundDate[] {
   for (const match of lower.matchAll(DAY_MONTH_YEAR)) {
     const [, day = '', name = '', year = ''] = match;
     add(match, year, monthOf(name), day);
+  }
+  for (const match of lower.matchAll(SPOKEN_DAY)) {
+    const [, words = '', name = '', year = ''] = match;
+    add(match, year, monthOf(name), String(dayOf(words)));
   }
   for (const match of lower.matchAll(MONTH_NAME_DAY)) {
     const [, name = '', day = '', year = ''] = match;
