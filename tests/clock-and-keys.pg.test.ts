@@ -124,16 +124,27 @@ describe('evidence', () => {
     expect(await verdict()).toEqual(['VERIFIED', []]);
   });
 
-  it('is not once a clock that was ahead for long is accepted, until the key is rotated', async () => {
+  /** The clock is two days ahead for long, and is put right and accepted. */
+  async function ahead(meanwhile: () => Promise<void>): Promise<void> {
     const ahead = `UPDATE service_clock SET newest = newest + interval '2 days'`;
     await controlPlane.standingClock?.share();
     await test.superuser.query(ahead);
     await controlPlane.standingClock?.share();
     shift(2 * DAY);
-    await rotate('evidence', true);
+    await meanwhile();
     shift(-2 * DAY);
     await controlPlane.db.inPlatform(SYSTEM_ACTOR, (tx) => acceptClock(tx, new Date()));
     await controlPlane.standingClock?.share();
+  }
+
+  it('is verified where the batch key began while the clock was ahead: it is not to be rotated', async () => {
+    await ahead(() => rotate('batch', true));
+    expect(await verdict()).toEqual(['VERIFIED', []]);
+    expect(await warnings()).not.toHaveProperty('key_times');
+  });
+
+  it('is not once a clock that was ahead for long is accepted, until the key is rotated', async () => {
+    await ahead(() => rotate('evidence', true));
     expect(await warnings()).toMatchObject({
       key_times: expect.stringMatching(/^of evidence: .* rotate it$/),
     });
