@@ -24,7 +24,10 @@ let reader: TestAgent;
 
 beforeAll(async () => {
   upstream = await startTestUpstream({ tools });
-  plane = await startTestPlane({ servers: [HTTP_SERVER('up', upstream.url)] });
+  plane = await startTestPlane({
+    servers: [HTTP_SERVER('up', upstream.url)],
+    config: { holdWaitMs: 1 },
+  });
   reader = plane.addAgent(['up:read']);
 });
 
@@ -127,4 +130,45 @@ it('only raises while the server does not list its tools', async () => {
   stop();
   await list();
   expect(await actionOf('git_status')).toBe('read');
+});
+
+it('of a tool with several operations are judged by the one that is asked for', async () => {
+  const enumOf = (...values: string[]) => ({ enum: values, type: 'string' });
+  const properties = {
+    file_path: { type: 'string' },
+    operation: enumOf('get', 'set', 'delete'),
+    key_path: { type: 'string' },
+  };
+  const annotations = { readOnlyHint: false, destructiveHint: true };
+  // As mcp-json-yaml-toml has it, and without the operations.
+  const several = { name: 'data', inputSchema: { type: 'object', properties }, annotations };
+  tools.push(several, { ...several, name: 'records', inputSchema: { type: 'object' } });
+  await list();
+  const agent = plane.addAgent(['*:*']);
+  const ask = async (name: string, args: object) => {
+    const message = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    };
+    const { json } = await plane.post('/mcp/v1/up', message, { authorization: agent.basic });
+    return json.error?.code ?? 'done';
+  };
+  const file_path = 'config.json';
+  for (const operation of ['get', 'set']) {
+    expect(await ask('data', { file_path, operation, key_path: 'db' })).toBe('done');
+    expect(await ask('records', { file_path, operation, key_path: 'db' })).toBe(-32004);
+  }
+  const within = { operation: 'delete', key_path: 'flags' };
+  expect(await ask('data', { ...within, file_path: 'conf/config.json' })).toBe('done');
+  expect(await ask('data', { ...within, file_path })).toBe(-32004);
+  expect(await ask('data', { operation: 'wipe', file_path })).toBe(-32004);
+  // A permission for the tool is needed all the same.
+  const limited = plane.addAgent(['up:write']);
+  const params = { name: 'data', arguments: { file_path, operation: 'get' } };
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  const { json } = await plane.post('/mcp/v1/up', message, { authorization: limited.basic });
+  expect(json.error.code).toBe(-32003);
+  tools.splice(-2);
 });

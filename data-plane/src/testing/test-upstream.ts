@@ -24,6 +24,7 @@ export interface UpstreamTool {
   name: string;
   description?: string;
   annotations?: Record<string, unknown>;
+  inputSchema?: Record<string, unknown>;
   /** Answers the call. The default echoes its arguments. */
   handle?: (call: UpstreamToolCall) => void | Promise<void>;
 }
@@ -116,10 +117,10 @@ export async function startTestUpstream(options: TestUpstreamOptions = {}) {
     }
     if (id === undefined || method === undefined) return void response.writeHead(202).end();
     if (method === 'tools/list') {
-      const listed = tools.map(({ name, description, annotations }) => ({
+      const listed = tools.map(({ name, description, annotations, inputSchema }) => ({
         name,
         ...(description !== undefined && { description }),
-        inputSchema: { type: 'object' },
+        inputSchema: inputSchema ?? { type: 'object' },
         ...(annotations && { annotations }),
       }));
       return result({ tools: listed });

@@ -213,6 +213,8 @@ export interface ClassifiedCall extends AgentCall {
   readonly rules: ActiveRules | null;
   readonly action: Action;
   readonly target: string;
+  /** What it does by the operation that it asks for, where its tool does several. */
+  readonly operation?: Action | undefined;
   /** Whether an argument that its tool declares asks for a dry run. */
   readonly isDryRun?: boolean;
   /** Reasons that a person has to approve even where policy allows; a policy's denial wins. */

@@ -1,3 +1,4 @@
+import { asksForDelete } from '@governance/shared/detect/reach/deleted-store';
 import { NOUN_WORDS, VERB_STEMS, VERB_WORDS } from '@governance/shared/mcp/tool-words';
 import { wordsOfName } from '@governance/shared/mcp/words-of-name';
 import type { ToolHeader } from '../../upstream/modern/tool-headers.ts';
@@ -11,8 +12,16 @@ export interface ToolHints {
   headers?: readonly ToolHeader[] | undefined;
   /** The arguments that ask for a dry run, as its input schema declares them. */
   dryRun?: readonly string[] | undefined;
+  /** The arguments that choose between operations, a delete among them, as its schema declares. */
+  operations?: readonly Operation[] | undefined;
   /** The action that an administrator set for the tool. */
   override?: ActionOverride | undefined;
+}
+
+/** An argument that chooses, and the values that its tool's input schema lists for it. */
+export interface Operation {
+  readonly name: string;
+  readonly values: readonly string[];
 }
 
 export interface ActionOverride {
@@ -53,6 +62,30 @@ function hintedAction(toolName: string, hints: ToolHints | undefined): Action {
   if (hints?.readOnlyHint === false) return worseAction(named ?? 'write', 'write');
   if (hints?.readOnlyHint === true) return named ?? 'read';
   return named ?? 'execute';
+}
+
+/**
+ * What a call of the tool does by the operation that it asks for; otherwise what the tool does. Only
+ * for the blast radius: a tool is a delete by its server's hint alone since one of its operations is,
+ * and another one counts as if the hint were not there. So the server gains nothing by listing
+ * operations, nor the agent by an argument that the server does not know.
+ */
+export function operationOf(
+  toolName: string,
+  args: Readonly<Record<string, unknown>>,
+  hints: ToolHints | undefined,
+): Action {
+  const action = deriveAction(toolName, hints);
+  const { operations = [], override, destructiveHint, readOnlyHint } = hints ?? {};
+  const isHinted = destructiveHint === true && readOnlyHint !== true && override === undefined;
+  if (action !== 'delete' || !isHinted || operations.length === 0) return action;
+  const isOther = operations.every(({ name, values }) => {
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (typeof value !== 'string' || !values.includes(value) || asksForDelete(value)) return false;
+    const said = actionOfName(value);
+    return said !== undefined && said !== 'delete';
+  });
+  return isOther ? hintedAction(toolName, { ...hints, destructiveHint: undefined }) : action;
 }
 
 /**

@@ -72,6 +72,13 @@ describe('limitBlastRadius', () => {
     expect(onBlastRadius).toHaveBeenCalledOnce();
   });
 
+  it('judges a call by the operation that it asks for', () => {
+    const ask = (operation: string | undefined) =>
+      judge(aCall('data', 'delete', { file_path: 'config.json' }, { operation }));
+    expect(ask('write')).toMatchObject({ kind: 'continue' });
+    expect(ask(undefined)).toMatchObject({ kind: 'escalate' });
+  });
+
   it('takes a dry run for one only where the tool declares it, and never for what nobody may do', () => {
     const ask = (query: string, isDryRun: boolean) =>
       judge(aCall('execute_sql', 'execute', { query, dry_run: true }, { isDryRun }));

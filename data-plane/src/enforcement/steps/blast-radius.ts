@@ -44,7 +44,7 @@ export function limitBlastRadius<C extends ClassifiedCall>(
 }
 
 function findReach(
-  { ask, action, isDryRun }: ClassifiedCall,
+  { ask, action, operation = action, isDryRun }: ClassifiedCall,
   find: FindReach,
 ): readonly ReachFinding[] {
   const { method, name, args, retry } = ask;
@@ -52,7 +52,7 @@ function findReach(
     return find({ name: '', action: 'read', args });
   }
   if (method !== TOOL_CALL) return [];
-  const found = find({ name, action, args, isDryRun });
+  const found = find({ name, action: operation, args, isDryRun });
   if (retry?.inputResponses === undefined) return found;
   return [...found, ...find({ name, action, args: retry.inputResponses })];
 }

@@ -2,7 +2,7 @@ import type { RulesProvider } from '../../contracts.ts';
 import { actionOf, TOOL_CALL, targetOf } from '../call/call-kinds.ts';
 import type { AgentCall, ClassifiedCall, StepResult } from '../call/calls.ts';
 import { extend, proceed } from '../call/pipeline-builder.ts';
-import { asksForDryRun, type ToolHints } from '../call/tool-action.ts';
+import { asksForDryRun, operationOf, type ToolHints } from '../call/tool-action.ts';
 import { type CallNowDeps, findCallNow } from '../permission/eligibility.ts';
 
 export interface ClassifyDeps extends CallNowDeps {
@@ -31,6 +31,7 @@ export function classify(
   const describe = (hinted: ToolHints | undefined) => ({
     action: actionOf(ask, hinted),
     target: targetOf(ask),
+    operation: ask.method === TOOL_CALL ? operationOf(ask.name, ask.args, hinted) : undefined,
     isDryRun: asksForDryRun(ask.args, hinted),
   });
   if (!(hints instanceof Promise)) return proceed(extend(call, { rules, ...describe(hints) }));

@@ -18,6 +18,7 @@ import type { ToolHints } from '../call/tool-action.ts';
 import { findServer, isServerVisible } from '../permission/permits.ts';
 import { type Look, overrideOf, type ToolActions, unknownLooks } from './action-overrides.ts';
 import { findDryRunArguments } from './dry-run.ts';
+import { findOperations } from './operations.ts';
 import { definitionDigest, type ToolDefinitions } from './tool-definitions.ts';
 
 /** The call on whose behalf a server is asked. */
@@ -248,7 +249,12 @@ function readHints({ annotations, inputSchema }: ListedTool): ToolHints {
   // Invalid header annotations are ignored here; a list omits a tool that has them.
   const headers = typeof scanned === 'string' || scanned.length === 0 ? undefined : scanned;
   const dryRun = findDryRunArguments(inputSchema);
-  const found = { ...(headers && { headers }), ...(dryRun && { dryRun }) };
+  const operations = findOperations(inputSchema);
+  const found = {
+    ...(headers && { headers }),
+    ...(dryRun && { dryRun }),
+    ...(operations && { operations }),
+  };
   if (typeof annotations !== 'object' || annotations === null) return found;
   const { readOnlyHint, destructiveHint } = annotations as Record<string, unknown>;
   return {

@@ -1,6 +1,7 @@
 /** What a call does with an argument, as its name and the tool's say. */
 import type { ArgumentName } from './arguments/argument-kinds.ts';
 import type { CallScope, ToolKind } from './call-scope.ts';
+import { isWithinDocument } from './document-places.ts';
 import type { PathUse } from './reach-finding.ts';
 import { wordSet } from './word-set.ts';
 
@@ -56,13 +57,18 @@ const isWithin = (tool: readonly string[], path: string): boolean =>
 
 /** What a call does with the path that an argument names. */
 export function useOf(
-  { words }: ArgumentName,
+  name: ArgumentName,
   path: string,
-  { call, tool }: CallScope,
+  { call, tool, namesDocument }: CallScope,
 ): { use: PathUse; isMoved?: boolean } {
   const { action } = call;
+  const { words } = name;
   if (action === 'read') return { use: action };
-  if (action === 'delete') return { use: isWithin(tool.words, path) ? 'write' : action };
+  if (action === 'delete') {
+    const isPart =
+      isWithin(tool.words, path) || (namesDocument && isWithinDocument(name, path, tool.words));
+    return { use: isPart ? 'write' : action };
+  }
   const isSource = words.some((word) => SOURCES.has(word));
   if (tool.isMove && !words.some((word) => TARGETS.has(word))) {
     return { use: 'delete', isMoved: true };

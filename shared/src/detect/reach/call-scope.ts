@@ -5,6 +5,7 @@ import { isTerminalTool } from './arguments/typed-text.ts';
 import { isOfCluster } from './cluster-namespace.ts';
 import { type DeletedFiles, findDeletedFiles, readArgument } from './deleted-files.ts';
 import { findDeleteOperation, isDeletion } from './deleted-store.ts';
+import { isDocument } from './document-places.ts';
 import type { ReachCall } from './reach-finding.ts';
 import { asksSearchServer, isChangingRequest, isReadOperation } from './read-requests.ts';
 import { wordSet } from './word-set.ts';
@@ -44,6 +45,8 @@ export interface CallScope {
   readonly operation: readonly string[] | undefined;
   /** How it names the files and folders that it deletes, where it says that it deletes any. */
   readonly files: DeletedFiles | undefined;
+  /** Whether an argument names a document that has places within it. */
+  readonly namesDocument: boolean;
   /** Where relative paths begin. */
   readonly base: string | undefined;
   /** Whether an argument names it. */
@@ -66,6 +69,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
   let pathCount = 0;
   let base: string | undefined;
   let containers = 0;
+  let namesDocument = false;
   let isChat = tool.isChat || outer?.isChat === true;
   for (const key of Object.keys(args)) {
     const value = args[key];
@@ -74,6 +78,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
       if (isBase(name) || files?.folder === key) base = value;
       else if (CONTAINERS.has(name.last)) containers++;
     }
+    if (isDocument(name, value)) namesDocument = true;
     if (name.kind === 'recipient' && name.words.some((word) => CHANNELS.has(word))) isChat = true;
     if (!isBase(name) && (name.kind === 'path' || name.kind === 'command')) pathCount++;
   }
@@ -91,6 +96,7 @@ export function createScope(asked: ReachCall, outer?: CallScope): CallScope {
     tool: outer ? joined(outer.tool, tool) : tool,
     operation,
     files,
+    namesDocument,
     base: base ?? outer?.base,
     hasBase: base !== undefined,
     containers: containers || (outer?.containers ?? 0),

@@ -62,6 +62,15 @@ const OF_SHELL = wordSet('rm rmdir unlink erase');
 /** Whether a word says that something is deleted. */
 export const isDeletion = (word: string): boolean => VERBS.has(word);
 
+const lastWordOf = (key: string): string =>
+  (key.length > MAX_NAME ? wordsOfName(key).at(-1) : readArgumentName(key).last) ?? '';
+
+/** Whether an argument says which of several things a tool does. */
+export const isOperation = (key: string): boolean => OPERATIONS.has(lastWordOf(key));
+
+/** Whether such an argument asks for a delete. */
+export const asksForDelete = (value: string): boolean => DELETES.has(wordsOfName(value)[0] ?? '');
+
 /** The words of an argument that asks for a delete, where a tool does several things. */
 export function findDeleteOperation(
   args: Readonly<Record<string, unknown>>,
@@ -69,8 +78,8 @@ export function findDeleteOperation(
   for (const key of Object.keys(args)) {
     const value = args[key];
     if (typeof value !== 'string' || value.length > 100) continue;
-    const last = key.length > MAX_NAME ? wordsOfName(key).at(-1) : readArgumentName(key).last;
-    if (!OPERATIONS.has(last ?? '')) continue;
+    if (!isOperation(key)) continue;
+    const last = lastWordOf(key);
     // What a shell runs is read as its command line.
     if (last === 'command' && /\s/.test(value)) continue;
     const words = wordsOfName(value);
