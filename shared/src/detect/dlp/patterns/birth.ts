@@ -31,6 +31,8 @@ export const birth: Judge = (text, start, end) => {
   return found.filter((date) => {
     // Before it stands the date of another line or sentence.
     if (date.end <= start && OTHERS.test(text.slice(date.end, start))) return false;
+    // Behind this word stands a year: a date further on is of something else.
+    if (/jahrgang/i.test(text.slice(start, end)) && !(date.start - end <= 4)) return false;
     if (OF_A_WORK.test(text.slice(end, date.start))) return false;
     const isWord = /^born$/i.test(text.slice(start, end));
     return !(isWord && OF_A_FIRM.test(text.slice(Math.max(0, start - 30), start)));
@@ -63,7 +65,9 @@ const isBirthNumber = (digits: string): boolean =>
 function findBirthDates(window: string): readonly Stretch[] {
   return findDates(window).filter(
     (date) =>
-      !/[T ]\d\d:\d\d/.test(window.slice(date.end, date.end + 6)) ||
-      /00:00/.test(window.slice(date.end, date.end + 7)),
+      // "1 Jan 04:30"
+      !/^:\d\d/.test(window.slice(date.end, date.end + 3)) &&
+      (!/[T ]\d\d:\d\d/.test(window.slice(date.end, date.end + 6)) ||
+        /00:00/.test(window.slice(date.end, date.end + 7))),
   );
 }

@@ -9,6 +9,9 @@ const ROLES =
   /^(?:no-?reply|do-?not-?reply|support|info|admin|administrator|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|hostmaster|root|git|user|users?\d?|username|name|you|your[._-]?(?:name|email)|someone|somebody|me|test|tester|example|foo|bar|email|mail|dev|noreply|notifications?|billing|press|jobs|service|api|bot|ci|alice|bob|jane|john|john\.?doe|jane\.?doe|first\.last|firstname\.lastname|(?:first|second|last|corresponding)\.?author|author)(?:\+.*)?$/i;
 const EXAMPLE_HOST =
   /(?:^|\.)(?:example|test|invalid|localhost|local|internal)(?:\.|$)|^(?:example|domain|yourdomain|company|email|acme|foo|bar|test)\./i;
+/** What a form shows: nombre@dominio.tld. */
+const FORM_HOST =
+  /\.tld$|^(?:your|my|some|votre|mon|ihre|deine|meine|tu|su|mi|seu|meu|tuo|suo)?-?(?:dom(?:ain|äne|aine|inio|ínio|inio|ena)|beispiel|exemple|ejemplo|esempio|exemplo|voorbeeld|przyklad)\.[a-z]{2,4}$/i;
 const PUBLIC_ROLES =
   /^(?:no-?reply|do-?not-?reply|support|info|admin|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|git|notifications?|press|jobs|bot|ci|noreply|user(?:name)?)(?:\+.*)?$/i;
 /** Whom forms and manuals name in an address of an example. */
@@ -90,7 +93,7 @@ const emailInParts: Judge = (text, start, end) => {
 };
 
 function isPersonal(local: string, host: string): boolean {
-  if (PUBLIC_ROLES.test(local) || FILE_END.test(host)) return false;
+  if (PUBLIC_ROLES.test(local) || FILE_END.test(host) || FORM_HOST.test(host)) return false;
   if (!EXAMPLE_HOST.test(host)) return true;
   return !ROLES.test(local) && !NOBODY.test(local) && (/[._\-\d]/.test(local) || local.length >= 6);
 }
@@ -106,10 +109,16 @@ function isRange(written: string): boolean {
   return sign !== '-' || (/0{2}$/.test(first) && /9{2}$/.test(last));
 }
 
+/** 172.16.254.100; of two digits each it may be a number of Denmark. */
+const isAddressOfNetwork = (written: string): boolean =>
+  /^\d{1,3}(?:\.\d{1,3}){3}$/.test(written) &&
+  !/^\d\d(?:\.\d\d){3}$/.test(written) &&
+  written.split('.').every((part) => Number(part) <= 255);
+
 function isPhone(written: string): boolean {
   const digits = written.replace(/\D/g, '');
   if (digits.length < 7 || digits.length > 15 || new Set(digits).size < 3) return false;
-  if (isRange(written)) return false;
+  if (isRange(written) || isAddressOfNetwork(written)) return false;
   return !FICTIONAL.test(written);
 }
 
@@ -122,6 +131,8 @@ const international: Judge = (text, start, candidateEnd) => {
   const before = text.slice(Math.max(0, start - 1), start);
   if (!isPhone(written) || /[A-Za-z0-9+/]/.test(before)) return NOTHING;
   // In base64 a sign of equality ends what is before it.
+  // A number with decimals.
+  if (/^\+\d{1,3}\.\d+$/.test(written) && !/^\+\d{1,3}\.\d{7,12}$/.test(written)) return NOTHING;
   const isBase64 = before === '=' && !NAMED.test(text.slice(Math.max(0, start - 32), start));
   return isBase64 ? NOTHING : [{ start, end }];
 };
@@ -137,7 +148,7 @@ const national: Judge = (text, start, end) => {
   if (/[\d.\-/A-Za-z_=#]$/.test(before) || isPartOfLonger(text, { start, end })) return NOTHING;
   if (AFTER_NO_PHONE.test(text.slice(end, end + 8))) return NOTHING;
   if (
-    /nhs|tracking|order|invoice|isbn|version|part|firmware|serial/i.test(
+    /nhs|tracking|order|invoice|isbn|version|part|firmware|serial|bytes?\b|range/i.test(
       around(text, start, end, 24),
     )
   )
@@ -227,7 +238,7 @@ export const CONTACT: readonly BuiltinPattern[] = [
         judge: international,
       },
       {
-        expression: String.raw`\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b\d{3}[-.]\d{3}[-.]\d{4}\b|\b1-\d{3}-\d{3}-\d{4}\b|\b07[02369]-\d{3} \d{2} \d{2}\b`,
+        expression: String.raw`\(\d{3}\) ?\d{3}[-. ]\d{4}\b|\b\d{3}[-.]\d{3}[-.]\d{4}\b|\b1-\d{3}-\d{3}-\d{4}\b|\b07[02369]-\d{3} \d{2} \d{2}\b|\b0[789]0-\d{4}-\d{4}\b|\b010-\d{4}-\d{4}\b|\(\d{2}\) ?9\d{4}-\d{4}\b`,
         judge: national,
       },
       ...[...PHONE_LABELS, ...WORLD_PHONE_LABELS].map((expression) => ({

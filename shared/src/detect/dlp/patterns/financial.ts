@@ -218,7 +218,7 @@ export const FINANCIAL: readonly BuiltinPattern[] = [
     expressions: [
       {
         expression:
-          '(?i)seed[ _-]?(?:phrase|words)|mnemonic|recovery[ _-]?phrase|secret[ _-]?phrase|backup phrase|private[ _-]?key|priv[_-]?key|wallet[ _-]?(?:key|secret|seed)|\\bseed\\b|eth(?:ereum)?[ _-]?key|wiederherstellungsphrase|frase semilla|phrase de récupération|助记词|ニーモニック',
+          '(?i)seed[ _-]?(?:phrase|words)|mnemonic|recovery[ _-]?phrase|secret[ _-]?phrase|backup phrase|private[ _-]?key|priv[_-]?key|wallet[ _-]?(?:key|secret|seed)|\\bseed\\b|eth(?:ereum)?[ _-]?key|\\bwallet\\(|wiederherstellungsphrase|frase semilla|phrase de récupération|助记词|ニーモニック',
         judge: wallet,
       },
       { expression: String.raw`\b[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b`, judge: base58 },

@@ -27,10 +27,15 @@ import {
   WORLD_RECORD_LABELS,
 } from './world-labels.ts';
 
+/** Printed in wallets and leaflets, and therefore void. */
+const VOID_SSNS: ReadonlySet<string> = new Set(['078051120', '219099999', '457555462']);
+const OF_A_PIECE = /^ ?(?:Ω|ohms?\b|pcs\b|mm\b|kg\b)/i;
+
 /** Social Security: no area 000, 666 or 900 and above (those are ITINs), no group 00, serial 0000. */
 function isSsn(written: string): boolean {
   const digits = written.replace(/\D/g, '');
   const area = digits.slice(0, 3);
+  if (VOID_SSNS.has(digits)) return false;
   if (area === '000' || area === '666' || isUniform(digits)) return false;
   return digits.slice(3, 5) !== '00' && digits.slice(5) !== '0000' && digits.length === 9;
 }
@@ -42,6 +47,7 @@ const SSN_NEAR = stretches(
 
 const ssnWritten: Judge = (text, start, end) => {
   const written = text.slice(start, end);
+  if (OF_A_PIECE.test(text.slice(end, end + 6))) return NOTHING;
   return isSsn(written) && written[0] !== '9' && !isPartOfLonger(text, { start, end }, true)
     ? [{ start, end }]
     : NOTHING;
@@ -56,6 +62,8 @@ const ssnLabelled: Judge = (text, start, end) =>
 
 const NINO =
   /(?<![A-Za-z0-9])[A-Za-z]{2}[ .-]?\d{2}[ .-]?\d{2}[ .-]?\d{2}[ .-]?[A-Da-d]?(?![A-Za-z0-9])/g;
+/** As it is written by itself: in pairs, or in one. */
+const NINO_GROUPS = /^[A-Z]{2}(?:([ -])\d\d\1\d\d\1\d\d\1?[A-D]|[ -]?\d{6}[ -]?[A-D])$/;
 const NINO_NEAR = stretches(NINO);
 const NINO_WORDS = new RegExp(NINO_LABELS.slice(4), 'i');
 
@@ -76,7 +84,9 @@ const ninoWritten: Judge = (text, start, end) => {
   if (!isNino(written) && !/^QQ/i.test(written)) return NOTHING;
   const upper = written === written.toUpperCase();
   if (OF_A_PART.test(text.slice(Math.max(0, start - 24), start))) return NOTHING;
-  return upper || NINO_WORDS.test(around(text, start, end, 60, 40)) ? [{ start, end }] : NOTHING;
+  return (upper && NINO_GROUPS.test(written)) || NINO_WORDS.test(around(text, start, end, 60, 40))
+    ? [{ start, end }]
+    : NOTHING;
 };
 
 const ninoLabelled: Judge = (text, start, end) =>
@@ -225,11 +235,16 @@ const COUNTED =
 
 const FOUR_WORDS = /(?:[A-Za-z]{3,}[^A-Za-z]+){3}[A-Za-z]{3,}/;
 
+/** Whose cases are public. */
+const OF_A_COURT = /\b(?:court|tribunal|docket|plaintiff|U\.S\.C?|F\.[23]d)(?![a-z])/i;
+
 /** By their places in the law, tax offices file what they decree: S 2334. */
 const OF_A_DECREE = /^S \d{4}$/;
 
 /** A number close after the label: of five digits or more, or of four in its own form. */
 const recordLabelled: Judge = (text, start, end) => {
+  const isCase = /^case/i.test(text.slice(start, end));
+  if (isCase && OF_A_COURT.test(around(text, start, end, 60, 60))) return NOTHING;
   const dated = DATED_NUMBER.exec(text.slice(end, end + 24));
   if (dated) {
     const to = end + dated[0].length;

@@ -58,6 +58,12 @@ const ofBothCases: Judge = (text, start, end) =>
   /[a-z]/.test(text.slice(start, end)) ? realKey(text, start, end) : NOTHING;
 
 /** Keys and tokens with their issuer's mark. */
+/** `sk-live-migration-28460` names a job. */
+const openAi: Judge = (text, start, end) =>
+  /^_?sk(?:-[a-z]+)+-\d{1,8}$/.test(text.slice(start, end))
+    ? NOTHING
+    : machineMade(text, start, end);
+
 export const ISSUER_KEYS: readonly BuiltinPattern[] = [
   {
     name: 'aws_access_key_id',
@@ -156,7 +162,7 @@ export const ISSUER_KEYS: readonly BuiltinPattern[] = [
       String.raw`sk-(?:proj-|svcacct-|or-v1-|ant-(?:api|admin|sid|oat)\d\d-)[A-Za-z0-9_-]{20,255}`,
       {
         expression: String.raw`(?:\b|_)sk-(?:proj-|svcacct-|admin-|or-v1-|ant-(?:api|admin|sid|oat)\d\d-|lf-)?[A-Za-z0-9_-]{20,255}`,
-        judge: marked(machineMade),
+        judge: marked(openAi),
       },
       String.raw`(?:\b|_)hf_[A-Za-z0-9]{30,80}`,
       String.raw`(?:\b|_)(?:gsk_[A-Za-z0-9]{40,80}|xai-[A-Za-z0-9]{60,100}|r8_[A-Za-z0-9]{30,60})`,

@@ -31,7 +31,7 @@ const REFERENCE =
 const PLACEHOLDER_WORDS =
   /your[_\- ]?|^my[_-](?:secret|pass|token|key|api)|[_\- ]here\b|example|placeholder|changeme|change[_-]me|replace[_-]?|insert[_-]|redacted|xxxx|\.\.\.|…|todo\b|dummy|<[a-z]|\*\*\*|sample|required\||goes[_-]|to[_-]be[_-]|fill[_-]|put[_-]|enter[_-]|abcdefgh?$|^(?:foo|bar|baz|test|abc|none)$|not[_-]a[_-]real|n[o0]t[_-]?real|fake/i;
 const CODE =
-  /^(?:process\.env|os\.(?:environ|getenv)|env[.[(]|secrets?[.[(]|vault[.[]|config[.[(]|settings[.[(]|self\.|this\.|req(?:uest)?\.|res(?:ponse)?\.|data[.[]|ctx\.|args?\.|params?[.[]|props\.|state\.|form\.|body\.|input\(|var\.|local\.|module\.|(?:await|new|func|def|lambda|function|return|import|props|env)\b|get[A-Z_]\w*|System\.|Deno\.|import\.|ENV\[|Rails\.|crypto\.|(?:generate|random|hash|bcrypt|encrypt|decrypt)\w*[.(]|\(|\[|\{|[A-Za-z_$][\w$]*=>|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\(.*\))/;
+  /^(?:process\.env|os\.(?:environ|getenv)|env[.[(]|secrets?[.[(]|vault[.[]|config[.[(]|settings[.[(]|self\.|this\.|req(?:uest)?\.|res(?:ponse)?\.|data[.[]|ctx\.|args?\.|params?[.[]|props\.|state\.|form\.|body\.|input\(|var\.|local\.|module\.|(?:await|new|func|def|lambda|function|return|import|props|env)\b|get[A-Z_]\w*|from(?:Maybe|Just)\b|lookup[A-Z]\w*|System\.|Deno\.|import\.|ENV\[|Rails\.|crypto\.|(?:generate|random|hash|bcrypt|encrypt|decrypt)\w*[.(]|\(|\[|\{|[A-Za-z_$][\w$]*=>|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\(.*\))/;
 
 // Versions, algorithms, routes, types: what tables, manifests and manuals put beside such a label.
 const NAMED =
@@ -116,6 +116,8 @@ export function isSecretValue(
 ): boolean {
   if (value.length < 4 || isPlaceholder(value)) return false;
   const lower = value.toLowerCase();
+  // The rest of a call: `)?) })`.
+  if (/^\)[?)\]};,]/.test(value)) return false;
   if (WORDS_FOR_NOTHING.has(lower.replace(/[.,;:!?]+$/, ''))) return false;
   if (NAMED.test(value) && !isBase64Path(value)) return false;
   // Pieces of a regular expression.
@@ -168,7 +170,7 @@ function isPassword(value: string, link: Link, quoted: boolean): boolean {
     return (mixed && /[\p{L}]/u.test(value) && !isWordLike(value)) || WEAK.has(value.toLowerCase());
   }
   if (mixed)
-    return !isWordLike(value) || (digit && letter) || value.split(/[-_./]/).some(isScrambled);
+    return !isWordLike(value) || (digit && letter) || value.split(/[-_./!?,;:)]/).some(isScrambled);
   if (/^\d+$/.test(value)) return value.length >= 4 && value.length <= 20 && link !== 'column';
   // A phrase of words: correct-horse-battery.
   if (/^\p{Ll}{3,12}(?:[-_.]\p{Ll}{3,12}){2,7}$/u.test(value)) {
