@@ -49,8 +49,12 @@ export interface HttpRequestHooks {
    * @returns whether that may come on the session's stream (stream-answers.ts)
    */
   accepted?(): boolean;
-  /** Nobody waits for an answer any more. */
-  settled?(): void;
+  /**
+   * Nobody waits for an answer any more.
+   *
+   * @param isInPost it came in the answer to the POST
+   */
+  settled?(isInPost: boolean): void;
   /** The HTTP exchange has ended, and nothing else is waited for. */
   done(request: HttpRequest): void;
 }
@@ -253,7 +257,7 @@ export class HttpRequest implements ExchangeSink {
   }
 
   #answered(answer: UpstreamAnswer): void {
-    this.#finish();
+    this.#finish(!this.exchange.isEmpty);
     this.#resolve(answer);
     if (this.#awaitsStream) {
       this.#hooks.done(this);
@@ -336,9 +340,9 @@ export class HttpRequest implements ExchangeSink {
     this.#reject(new UpstreamFailure(kind, message));
   }
 
-  #finish(): void {
+  #finish(isInPost = false): void {
     this.isOver = true;
-    this.#hooks.settled?.();
+    this.#hooks.settled?.(isInPost);
     this.#room?.release();
     clearTimeout(this.#timer);
     clearTimeout(this.#resumeTimer);

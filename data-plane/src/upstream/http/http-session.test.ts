@@ -110,6 +110,37 @@ it('a stream that brings no JSON-RPC is opened again more and more seldom', asyn
   expect(third - second).toBeGreaterThan(1990);
 }, 40_000);
 
+it('a stream that was ended is opened again when its server said', async () => {
+  let endedAt = 0;
+  const undo = upstream.override(({ httpMethod }, response) => {
+    if (httpMethod !== 'GET') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end('retry: 1500\n\n');
+    endedAt = performance.now();
+    undo();
+    return true;
+  });
+  await session.open();
+  session.listen(() => undefined);
+  await vi.waitFor(() => expect(upstream.streams()).toBe(1), { timeout: 30_000 });
+  // Timers may be a little early.
+  expect(performance.now() - endedAt).toBeGreaterThan(1490);
+  expect(listened()).toBe(2);
+}, 40_000);
+
+it('a stream is asked for again where the server has another one still (409)', async () => {
+  const undo = upstream.override(({ httpMethod }, response) => {
+    if (httpMethod !== 'GET') return false;
+    response.writeHead(409).end();
+    undo();
+    return true;
+  });
+  await session.open();
+  session.listen(() => undefined);
+  await vi.waitFor(() => expect(upstream.streams()).toBe(1), { timeout: 30_000 });
+  expect(listened()).toBe(2);
+}, 40_000);
+
 it('is busy where its handshake finds no room: no call was sent', async () => {
   const instructions = 'x'.repeat(50_000);
   upstream.override(({ message }, response) => {

@@ -234,7 +234,10 @@ export class HttpUpstreamSession implements EraCandidate {
         },
       },
       accepted: () => this.#mayAnswerOnStream(state),
-      settled: () => this.#settled(state, id),
+      settled: (isInPost) => {
+        state.answers.underWay.delete(id);
+        if (isInPost && state.answers.isUnsure) this.#learned(state);
+      },
       done: (ended) => this.#channel.untrack(ended),
     });
     if (!pending.isOver) state.answers.underWay.set(id, pending);
@@ -249,13 +252,6 @@ export class HttpUpstreamSession implements EraCandidate {
     answers.isUnsure = false;
     if (!answers.isStreamRefused) stream.start();
     return stream.hasPlace;
-  }
-
-  #settled(state: OpenState, id: number): void {
-    const { underWay, isUnsure } = state.answers;
-    const isAnswered = isUnsure && underWay.get(id)?.exchange.isEmpty === false;
-    underWay.delete(id);
-    if (isAnswered) this.#learned(state);
   }
 
   /** Sends what has no answer: notifications and answers. Never rejects. */

@@ -64,10 +64,15 @@ export class ResumePoint {
     return this.#retryMs !== null || this.#failed > 0;
   }
 
+  /** What the server asked for; 0 where it did not. */
+  get retryMs(): number {
+    return this.#retryMs ?? 0;
+  }
+
   /** Milliseconds until it is resumed. */
   get delayMs(): number {
     const own = this.#failed === 0 && this.#retryMs !== null ? 0 : RESUME_MS * 2 ** this.#failed;
-    return Math.max(this.#retryMs ?? 0, own);
+    return Math.max(this.retryMs, own);
   }
 
   /** @returns whether it is to be delivered. @param isResumed the event came with the rest */

@@ -93,7 +93,7 @@ export class SessionStream {
       answers.fail(new UpstreamFailure('ineligible', ineligible));
     } else this.#giveBack ??= channel.findStreamRoom() ?? null;
     if (this.#giveBack === null) {
-      this.#openLater();
+      this.#openAnew(0);
       return;
     }
     const { lastEventId } = this.#point;
@@ -167,10 +167,11 @@ export class SessionStream {
     if (this.#isResumable(status, error, isResumed)) {
       const { delayMs } = this.#point;
       const isWaitedFor = answers.underWay.size > 0;
-      this.#openLater(isWaitedFor ? delayMs : Math.max(delayMs, FIRST_DELAY_MS));
+      this.#openIn(isWaitedFor ? delayMs : Math.max(delayMs, FIRST_DELAY_MS));
       return;
     }
     this.#leave();
+    const { retryMs } = this.#point;
     this.#point.reset();
     answers.isStreamRefused = status === NO_STREAM && !isResumed;
     answers.ended(status, error, isResumed);
@@ -181,7 +182,7 @@ export class SessionStream {
     }
     // 405 and the like: the server offers no such stream.
     if (status >= 400 && !isPassing(status, error) && !isResumed) return;
-    this.#openLater();
+    this.#openAnew(retryMs);
   }
 
   #isResumable(status: number, error: UpstreamFailure | null, isResumed: boolean): boolean {
@@ -190,11 +191,16 @@ export class SessionStream {
     return isResumed && this.#point.failed(status, error);
   }
 
-  #openLater(delayMs?: number): void {
+  /** @param leastMs what the server asked for */
+  #openAnew(leastMs: number): void {
+    this.#openIn(Math.max(leastMs, this.#delayMs));
+    this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);
+  }
+
+  #openIn(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#open(), delayMs ?? this.#delayMs);
+    this.#timer = setTimeout(() => this.#open(), ms);
     this.#timer.unref();
-    if (delayMs === undefined) this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);
   }
 }
 

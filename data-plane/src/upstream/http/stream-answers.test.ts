@@ -418,6 +418,19 @@ it('of a server that answers no ping, and calls on the stream, no answer is lost
   expect(listened()).toBe(1);
 });
 
+it('an error does not show where such a server answers', async () => {
+  answersNoPing();
+  const session = openSession();
+  accept = (response) => void response.writeHead(500).end();
+  await expect(call(session)).rejects.toMatchObject({ kind: 'refused' });
+  accept = (response, given) => {
+    expect(streams.get(given.session)?.closed).toBe(false);
+    response.writeHead(202).end(() => answer(given));
+  };
+  await expect(call(session)).resolves.toMatchObject(DONE);
+  expect(listened()).toBe(1);
+});
+
 it('a ping that is answered late shows what it shows, and no call waits for that', async () => {
   let late: ServerResponse | undefined;
   upstream.override(({ message }, response) => {
