@@ -157,15 +157,20 @@ function isShortLabel(reading: string, { start, end }: Stretch): boolean {
   return SHORT_LABEL.test(reading.slice(Math.max(0, start - 16), start));
 }
 
-const PW = /(?:^|[^A-Za-z])pw["']?[ \t:=]{1,3}["']?$/i;
+const PW = /(?:^|[^A-Za-z])pw["'`]?[ \t:=]{1,3}["'`]?$/i;
 const CODE = /[({;]|^[A-Za-z]*[a-z][A-Z][A-Za-z]*$/;
+const LETTERS = /^[A-Za-z]+$/;
+const IS_CASE = /^["'`]:wp\.[a-z]\w*\(/i;
 
-/** `hostContext:Wp.describe(`: two letters of minified code, which are `pw` backwards. */
+/**
+ * `hostContext:Wp.describe(`, case`drop`:wp.delete(`: two letters of minified code, which are `pw`
+ * backwards.
+ */
 function isCode(text: string, place: Stretch, reading: Reading, { start }: Stretch): boolean {
-  return (
-    PW.test(reading.text.slice(Math.max(0, start - 8), start)) &&
-    CODE.test(text.slice(place.start, Math.min(place.end, place.start + LIST)))
-  );
+  if (!PW.test(reading.text.slice(Math.max(0, start - 8), start))) return false;
+  const value = text.slice(place.start, Math.min(place.end, place.start + LIST));
+  if (CODE.test(value)) return true;
+  return LETTERS.test(value) && IS_CASE.test(text.slice(place.end, place.end + 48));
 }
 
 /** What the numbers of a row may be by chance when they are joined. */

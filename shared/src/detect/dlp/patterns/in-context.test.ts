@@ -297,11 +297,15 @@ describe('minified code', () => {
     '"backward";{return zs(e)(t,n,r)},HO=Wp(Qt)',
     '"backward";e.blockedOn=a,!1;t.shift()}return!0}function Wp(e,t,a){}',
     '"backward";"provided by the host.",hostContext:Wp.describe("Rich context")',
+    '"backward";break;case`gotpointercapture`:case`lostpointercapture`:wp.delete(t.pointerId)}}',
   ])('%s has no secret', (text) => expect(found(text)).toEqual([]));
 
   it('hides none that is written backwards', () => {
     expect(found('"backward";!72eubleirtseK=wp')).toEqual([
       ['secret_assignment', '!72eubleirtseK'],
+    ]);
+    expect(found('"backward";case`72eubleirtseK`:wp.delete(t)')).toEqual([
+      ['secret_assignment', '72eubleirtseK'],
     ]);
   });
 });
