@@ -19,6 +19,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENT } from '../testing/test-client.ts';
 import { startHttp } from '../testing/test-modern.ts';
 import {
   HTTP_SERVER,
@@ -264,7 +265,7 @@ describe('Sessions with a legacy server', () => {
       await other.server?.sendResourceListChanged();
       return heard.size >= 2;
     };
-    await expect.poll(bothHeard, { timeout: 20_000 }).toBe(true);
+    await expect.poll(bothHeard, PATIENT).toBe(true);
     expect([...heard].sort()).toEqual([
       'one notifications/tools/list_changed',
       'other notifications/resources/list_changed',
@@ -279,7 +280,7 @@ describe('Sessions with a legacy server', () => {
     await client.listTools();
     const server = [...legacy.sessions].find(([id]) => !known.has(id))?.[1].server;
     for (const method of ['roots/list', 'ui/open-link', 'com.example/tune']) {
-      const asked = server?.request({ method }, ListToolsRequestSchema, { timeout: 20_000 });
+      const asked = server?.request({ method }, ListToolsRequestSchema);
       await expect(asked).rejects.toThrow(`The client does not support ${method}.`);
     }
     await client.close();
