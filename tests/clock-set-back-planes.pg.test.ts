@@ -194,6 +194,21 @@ describe('both planes in one process', () => {
     expect(await health()).toMatchObject({ status: 'ok' });
   });
 
+  it('changes it where it was started while the clock was ahead', { timeout: 60_000 }, async () => {
+    await stop();
+    shift(48 * HOUR);
+    await start();
+    await expect.poll(async () => (await fetch(`${url}/ready`)).status).toBe(200);
+    await expect.poll(health).toMatchObject({ status: 'ok' });
+    shift(-48 * HOUR);
+    const admin = await adminApi(url, 'admin', PASSWORD);
+    // Answered when it is enforced, or after ten seconds.
+    await admin.post('/api/v1/admin/killswitch', { lift: true });
+    await admin.post('/api/v1/admin/killswitch', {});
+    expect(await health()).toMatchObject({ status: 'ok' });
+    expect((await ask('/ready')).warnings ?? {}).not.toHaveProperty('feed');
+  });
+
   it('shows that changes are refused', { timeout: 60_000 }, async () => {
     await stop();
     shift(-HOUR);

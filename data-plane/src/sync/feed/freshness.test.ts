@@ -269,6 +269,50 @@ describe('freshness', () => {
     expect(() => freshness.check(early)).toThrow(/came after/);
   });
 
+  it('takes them for ones of now also where this data plane started meanwhile', () => {
+    const before = aFreshness();
+    before.verified(before.believe(wall), 1, 1);
+    pass(MINUTE);
+    wall += 30 * HOUR;
+    // As long as it takes to keep what the machine shows.
+    clock.keep();
+    restart();
+    const freshness = aFreshness(START);
+    pass(1_000);
+    const kept = freshness.verified(freshness.believe(wall), 2, 2);
+    expect(kept).toBe(START + 1_000);
+    expect(freshness.findDenial()).toBeNull();
+    expect(freshness.status()).toMatchObject({ state: 'fresh', age_seconds: 0 });
+    pass(MINUTE);
+    wall -= 30 * HOUR;
+    const right = freshness.believe(wall);
+    expect(() => freshness.check(right)).not.toThrow();
+    expect(freshness.verified(right, 3, 3)).toBe(right);
+    expect(freshness.findDenial()).toBeNull();
+  });
+
+  it('believes them after a long stop once they have come for ten minutes', () => {
+    const before = aFreshness();
+    before.verified(before.believe(wall), 1, 1);
+    clock.stop();
+    pass(30 * DAY);
+    clock = aClock();
+    const freshness = aFreshness(START);
+    expect(freshness.findDenial()).toContain('too old');
+    for (let minute = 0; minute <= 10; minute++) {
+      freshness.verified(freshness.believe(wall), 2, 2);
+      expect(freshness.findDenial()).toBeNull();
+      expect(freshness.status()).toMatchObject({ state: 'fresh', age_seconds: 0 });
+      pass(MINUTE);
+    }
+    expect(freshness.verified(freshness.believe(wall), 2, 2)).toBe(wall);
+    // A tenant that is served later sets nothing back.
+    aFreshness(START);
+    expect(freshness.believe(wall)).toBe(wall);
+    pass(DAY + 1);
+    expect(freshness.findDenial()).toContain('too old');
+  });
+
   it('counts the same one far ahead no longer than when it came first', () => {
     const freshness = aFreshness();
     const came = freshness.believe(wall + DAY);

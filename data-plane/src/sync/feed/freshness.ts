@@ -54,7 +54,7 @@ export function createFreshness(options: {
   let furthest = { time: 0, as: 0 };
   /** What the newest one says, where the machine's clock agrees that it is that late. */
   let agreed: number | null = null;
-  if (newest > 0) clock.note(newest);
+  if (newest > 0) clock.resume(newest);
 
   const age = () => clock.read() - findNewest();
 

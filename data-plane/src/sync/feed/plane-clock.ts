@@ -37,6 +37,8 @@ export function createPlaneClock(options: {
   let calm = Math.max(seen, now());
   let calmAt = elapsed();
   const jump = createJumpWatch(elapsed);
+  /** Since the start, no statement says that the machine's clock is right. */
+  let isUnproven = true;
 
   function setCalm(time: number): number {
     calm = time;
@@ -108,8 +110,19 @@ export function createPlaneClock(options: {
     isAhead: (): boolean => settled() < now() && jump.isUnderWay(),
     /** Counts a verified statement's time as seen. */
     note: (time: number): void => {
+      isUnproven = false;
       if (time > read()) set(time);
       if (time > settled()) setCalm(time);
+    },
+    /**
+     * Takes the time of the newest statement of before the start. What the machine shows beyond it is
+     * a jump that has to last: the machine may be started with a wrong clock, or the process while it
+     * is wrong.
+     */
+    resume: (time: number): void => {
+      if (time > read()) set(time);
+      if (isUnproven || time > settled()) setCalm(time);
+      isUnproven = false;
     },
     /**
      * A statement newer than all before agrees with this machine's clock: if that clock was far
