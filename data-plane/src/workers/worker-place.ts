@@ -18,8 +18,6 @@ export const WorkerPlace = z.strictObject({
   socketDir: z.string(),
 });
 export type WorkerPlace = z.infer<typeof WorkerPlace>;
-/** Which of how many workers that serve: from 1, of two or more. */
-export type WorkerSeat = Pick<WorkerPlace, 'worker' | 'count'>;
 
 /** From a worker to its supervisor. */
 export const WorkerReport = z.discriminatedUnion('kind', [

@@ -11,7 +11,6 @@ import type { Logger } from 'pino';
 import type { RaiseAlert } from '../../alerts/raise-alert.ts';
 import type { Ledger } from '../../contracts.ts';
 import type { PendingWrites } from '../../storage/pending-writes.ts';
-import type { WorkerSeat } from '../../workers/worker-place.ts';
 import type { AgentCall, AgentKey, ExceededLimit } from '../call/calls.ts';
 
 /** The shortest time between two records of an agent. */
@@ -45,8 +44,8 @@ export function createRefusedCalls(
     now(): number;
     count(tier: RateTier): void;
     log: Pick<Logger, 'error'>;
-    /** Where it is one of several workers, which may refuse calls of the same agent. */
-    seat?: WorkerSeat;
+    /** Where it is one of several workers, from 1, which may refuse calls of the same agent. */
+    seat?: { worker: number; count: number };
   },
   { recordMs = RECORD_MS, maxWaiting = MAX_WAITING } = {},
 ) {

@@ -1,6 +1,7 @@
 /** Values near a label, for patterns whose form tells more than their place. */
 import type { Stretch } from './builtin-pattern.ts';
-import { columnValues, fieldValues, identifierEnd } from './fields.ts';
+import { columnValues } from './columns.ts';
+import { fieldValues, identifierEnd } from './fields.ts';
 
 export interface Neighbourhood {
   /** Characters after the label. */

@@ -1,6 +1,6 @@
 /** What refers to a secret instead of being one: templates, aliases, names in a vault. */
 import type { Stretch } from '../builtin-pattern.ts';
-import type { FieldValue } from '../fields.ts';
+import type { FieldValue } from '../field-value.ts';
 import { isMixed } from '../validators/secret-value.ts';
 
 /** A resource's name: arn:aws:secretsmanager:eu-west-1:123456789012:secret:name. */

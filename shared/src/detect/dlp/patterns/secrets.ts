@@ -1,6 +1,7 @@
 import type { BuiltinPattern, Judge, JudgedExpression, Stretch } from '../builtin-pattern.ts';
 import { NOTHING } from '../builtin-pattern.ts';
-import { type FieldValue, fieldValues, identifierAround } from '../fields.ts';
+import type { FieldValue } from '../field-value.ts';
+import { fieldValues, identifierAround } from '../fields.ts';
 import { around, realKey } from '../judges.ts';
 import {
   entropy,
@@ -9,7 +10,6 @@ import {
   isSecretValue,
   type SecretKind,
 } from '../validators/secret-value.ts';
-import { isNoLogin } from '../validators/user-option.ts';
 import { ANNOUNCED } from './announced.ts';
 import { inAnswer } from './answers.ts';
 import { PASSWORD_FILES } from './bare-keys.ts';
@@ -17,6 +17,7 @@ import { DOOR_CODES } from './door-codes.ts';
 import { blockScalar, JOINED_VARIABLES, PASSED_VARIABLES } from './in-pieces.ts';
 import { afterEscape, CAMEL_PASSWORD_LABEL, PASSWORD_LABELS, TOKEN_LABELS } from './labels.ts';
 import { LINKS_AND_COOKIES, SHARED_ACCESS } from './links.ts';
+import { DUMMY_PASSWORDS, LOGINS } from './logins.ts';
 import { NAMED_BEHIND } from './named-behind.ts';
 import { NEIGHBOURS } from './neighbours.ts';
 import { phraseOfLine, phraseSaid } from './phrases.ts';
@@ -78,8 +79,6 @@ const clientSecret: Judge = (text, start, end) => {
   return secret && at < end ? realKey(text, at, at + secret[0].length) : NOTHING;
 };
 
-const DUMMY_PASSWORDS =
-  /^(?:(?:some|my|your)?(?:pass|passwd|password|pwd|secret)|pw|p|user|username|\*+|x+|changeme|example)$/i;
 /** The user of a fresh RabbitMQ, who may only log in from the same machine. */
 const LOCAL_GUEST = /^guest@(?:localhost|127\.)/;
 
@@ -230,66 +229,6 @@ const camelPassword: Judge = (text, start, end) =>
     ? PASSWORD(text, start, end)
     : NOTHING;
 
-/** The examples of RFC 7617: Aladdin's, and one in UTF-8. */
-const OF_A_STANDARD: ReadonlySet<string> = new Set([
-  'QWxhZGRpbjpvcGVuIHNlc2FtZQ==',
-  'dGVzdDoxMjPCow==',
-]);
-
-/** The credentials of an Authorization header, or of curl's -u. */
-const authorization: Judge = (text, start, end) => {
-  const rest = /^[ \t]{1,4}["']?((?:[^\s"'`,;<>\\]|\\\/){6,})/.exec(text.slice(end, end + 600));
-  if (!rest?.[1] || isFieldsName(text.slice(Math.max(0, start - 12), start))) return NOTHING;
-  const from = end + rest[0].length - rest[1].length;
-  // In JSON a slash may be escaped; other escapes end the line.
-  const value = rest[1].replaceAll('\\/', '/');
-  const isBasic = /^basic$/i.test(text.slice(start, end));
-  if (isBasic && OF_A_STANDARD.has(value)) return NOTHING;
-  // The parameters of a challenge: Bearer resource_metadata="…".
-  if (!isBasic && /^[a-z_]+=/.test(value)) return NOTHING;
-  const looksMade = isBasic
-    ? /^[A-Za-z0-9+/]{8,}={0,2}$/.test(value) &&
-      /[A-Z]/.test(value) &&
-      /[a-z\d]/.test(value) &&
-      /\d|=$/.test(value)
-    : isSecretValue(value, 'token', 'assigned', false) && value.length >= 16;
-  return looksMade ? [{ start: from, end: from + rest[1].length }] : NOTHING;
-};
-
-const userPassword: Judge = (text, start, end) => {
-  const pair = text.slice(start, end);
-  const colon = pair.indexOf(':');
-  const password = pair.slice(colon + 1).replace(/^["']|["']$/g, '');
-  if (isNoLogin(text.slice(Math.max(0, start - 300), start), pair)) return NOTHING;
-  const from = start + colon + 1 + (/["']/.test(pair[colon + 1] ?? '') ? 1 : 0);
-  return DUMMY_PASSWORDS.test(password) || isPlaceholder(password) || /^[${<]/.test(password)
-    ? NOTHING
-    : [{ start: from, end: from + password.length }];
-};
-
-/** user / password: the candidate ends with the password. */
-const pairedPassword: Judge = (text, start, end) => {
-  const password = text.slice(start, end).split('/').at(-1)?.trim() ?? '';
-  const isReal = isMixed(password) && isSecretValue(password, 'password', 'assigned', false);
-  return isReal ? [{ start: end - password.length, end }] : NOTHING;
-};
-
-const NO_ACCOUNT =
-  /^(?:mailto|e-?mail|mail|contact|author|from|to|b?cc|sender|recipient|reply-to|sips?|xmpp|acct|by|user|username|login|owner|assignee|maintainer|sha\d+)$/i;
-
-/** root:password@host without a scheme. */
-const hostPassword: Judge = (text, start, end) => {
-  const [, user = '', password = ''] = /^([^:]+):(.+)@/.exec(text.slice(start, end)) ?? [];
-  // After :// it is a connection string.
-  if (NO_ACCOUNT.test(user) || /[/:@.-]$/.test(text.slice(Math.max(0, start - 1), start)))
-    return NOTHING;
-  // root:password@tcp(host:3306)/db is a connection of MySQL in Go, whatever the password is.
-  const isMade = text[end - 1] === '(' ? /\d/.test(password) : isMixed(password);
-  const isReal = isMade && isSecretValue(password, 'password', 'assigned', false);
-  const from = start + user.length + 1;
-  return isReal ? [{ start: from, end: from + password.length }] : NOTHING;
-};
-
 /** "opens with the PIN 4711"; in India, PIN is what a postal code is called. */
 const spokenPin: Judge = (text, start, end) =>
   /\b(?:the|your|my|our|new|door|alarm|safe|sim|card|gate|mit|der|die|den|le|el|il|de|with) $/i.test(
@@ -312,25 +251,9 @@ const SECRET_ASSIGNMENTS: readonly JudgedExpression[] = [
   })),
   { expression: CAMEL_PASSWORD_LABEL, judge: camelPassword },
   ...TOKEN_LABELS.map((label) => ({ expression: afterEscape(label), judge: secretLabel('token') })),
-  { expression: String.raw`(?i)\b(?:bearer|basic|digest|apikey|token)\b`, judge: authorization },
-  {
-    expression: String.raw`(?:\s|^)(?:-u|--user|--proxy-user)[ =]["']?[A-Za-z0-9_.@-]{1,64}:["']?[^\s"']{4,128}`,
-    judge: userPassword,
-  },
-  {
-    expression: String.raw`(?i)\b(?:user(?:name)?|login|creds?|credentials|account|pass(?:word)?)\)?(?: are)?(?:[ \t]?[:=])?[ \t]{1,3}[a-z0-9_.@-]{2,40} ?/ ?[^\s"'/,;<>()]{6,64}`,
-    judge: pairedPassword,
-  },
-  {
-    expression: String.raw`(?i)\b(?:login|log-?in|creds?|credentials|account|zugangsdaten|zugang|identifiants|acc[eè]s|credenciales|credenziali|acceso|inloggegevens|dane logowania)\b[^\n/:=.]{1,48}(?: (?:is|are|ist|sind|lautet|lauten|est|sont|es|son|[eè]|sono|zijn|to)|[:=])[ \t]{1,3}[a-z0-9_.@-]{2,40} ?/ ?[^\s"'/,;<>()]{6,64}`,
-    judge: pairedPassword,
-  },
+  ...LOGINS,
   { expression: String.raw`\bPIN \d{4,8}\b`, judge: spokenPin },
   { expression: String.raw`(?i)\bpat["']? ?[:=] ?["']?[a-z0-9]{8}`, judge: personalToken },
-  {
-    expression: String.raw`\b[A-Za-z][A-Za-z0-9_.-]{1,31}:[^\s:/@"'<>]{6,64}@(?:\d{1,3}(?:\.\d{1,3}){3}\b|(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}\b|(?:tcp|unix)\()`,
-    judge: hostPassword,
-  },
 ];
 
 export const SECRETS: readonly BuiltinPattern[] = [
