@@ -177,8 +177,8 @@ export function valueAt(text: string, at: number, link: Link): FieldValue | unde
   const markup = MARKUP.exec(text.slice(at, at + MAX_OPENING))?.[0] ?? '';
   let start = at + markup.length;
   if (text.slice(start - 2, start) === '**') {
-    const length = text.slice(start, start + MAX_VALUE).indexOf('**');
-    return length > 0 ? { start, end: start + length, link, quoted: false } : undefined;
+    const [bold = ''] = /^[^\n]*?(?=\*\*)/.exec(text.slice(start, start + MAX_VALUE)) ?? [];
+    if (bold !== '') return { start, end: start + bold.length, link, quoted: false };
   }
   start += OF_A_STRING.exec(text.slice(start, start + MAX_OPENING))?.[0].length ?? 0;
   // Escaped quotes of JSON in JSON; string prefixes (`b'…'`, `r"…"`); a second quote.

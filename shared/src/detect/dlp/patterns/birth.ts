@@ -11,14 +11,16 @@ const OF_A_FIRM = /\b(?:company|startup|firm|band|project|idea|movement|brand|pr
 /** `birthday sale`: nobody was born on its day. */
 const OF_A_FEAST =
   /^s? (?:sale|party|offer|deal|discount|campaign|promo\w*|event|bash|dinner|lunch|celebration|special|edition|issue|week|month|gala|show|concert)\b|^ ?(?:파티|축하|선물|이벤트|쿠폰|할인|パーティー|会|プレゼント|クーポン|特典|派对|聚会|礼物|蛋糕|优惠|券)/i;
+const IS_BORN = /^(?:born|född|født|geboren)$/i;
 const OTHERS = /\n|[.!?;] +[A-ZÀ-Ý]/;
 const SHORT_DATE = /^["']?[ \t]{0,2}[:=][ \t]{0,2}["']?(\d{6})(?![\d.,])/;
 
 /** A possible date beside a word for birth, near enough to belong to it. */
 export const birth: Judge = (text, start, end) => {
   if (/^ in (?:the )?\d{4}/.test(text.slice(end, end + 12))) return NOTHING;
+  const isWord = IS_BORN.test(text.slice(start, end));
   // Ideas and versions are.
-  if (/^ (?:(?:out )?of|from|ur|aus ein(?:er|em))\b/.test(text.slice(end, end + 12)))
+  if (isWord && /^ (?:(?:out )?of|from|ur|aus ein(?:er|em))\b/.test(text.slice(end, end + 12)))
     return NOTHING;
   if (OF_A_FEAST.test(text.slice(end, end + 24))) return NOTHING;
   const short = SHORT_DATE.exec(text.slice(end, end + 16));
@@ -30,11 +32,10 @@ export const birth: Judge = (text, start, end) => {
   if (found.length === 0) return dateInFields(text, end);
   return found.filter((date) => {
     // Before it stands the date of another line or sentence.
-    if (date.end <= start && OTHERS.test(text.slice(date.end, start))) return false;
+    if (isWord && date.end <= start && OTHERS.test(text.slice(date.end, start))) return false;
     // Behind this word stands a year: a date further on is of something else.
     if (/jahrgang/i.test(text.slice(start, end)) && !(date.start - end <= 4)) return false;
     if (OF_A_WORK.test(text.slice(end, date.start))) return false;
-    const isWord = /^born$/i.test(text.slice(start, end));
     return !(isWord && OF_A_FIRM.test(text.slice(Math.max(0, start - 30), start)));
   });
 };

@@ -6,12 +6,9 @@ import { WORLD_PHONE_LABELS } from './world-labels.ts';
 
 // Not a person's address: company roles, protocol accounts, examples.
 const ROLES =
-  /^(?:no-?reply|do-?not-?reply|support|info|admin|administrator|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|hostmaster|root|git|user|users?\d?|username|name|you|your[._-]?(?:name|email)|someone|somebody|me|test|tester|example|foo|bar|email|mail|dev|noreply|notifications?|billing|press|jobs|service|api|bot|ci|alice|bob|jane|john|john\.?doe|jane\.?doe|first\.last|firstname\.lastname|(?:first|second|last|corresponding)\.?author|author)(?:\+.*)?$/i;
+  /^(?:no-?reply|do-?not-?reply|support|info|admin|administrator|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|hostmaster|root|git|user|users?\d?|username|name|you|your[._-]?(?:name|email)|someone|somebody|me|nombre|nom|nome|naam|vorname|imie|test|tester|example|foo|bar|email|mail|dev|noreply|notifications?|billing|press|jobs|service|api|bot|ci|alice|bob|jane|john|john\.?doe|jane\.?doe|first\.last|firstname\.lastname|(?:first|second|last|corresponding)\.?author|author)(?:\+.*)?$/i;
 const EXAMPLE_HOST =
-  /(?:^|\.)(?:example|test|invalid|localhost|local|internal)(?:\.|$)|^(?:example|domain|yourdomain|company|email|acme|foo|bar|test)\./i;
-/** What a form shows: nombre@dominio.tld. */
-const FORM_HOST =
-  /\.tld$|^(?:your|my|some|votre|mon|ihre|deine|meine|tu|su|mi|seu|meu|tuo|suo)?-?(?:dom(?:ain|äne|aine|inio|ínio|inio|ena)|beispiel|exemple|ejemplo|esempio|exemplo|voorbeeld|przyklad)\.[a-z]{2,4}$/i;
+  /(?:^|\.)(?:example|test|invalid|localhost|local|internal)(?:\.|$)|^(?:example|domain|yourdomain|company|email|acme|foo|bar|test|dominio|domínio|domaine|dom[äa]ne|domena|beispiel|exemple|ejemplo|esempio|exemplo|voorbeeld)\.|\.tld$/i;
 const PUBLIC_ROLES =
   /^(?:no-?reply|do-?not-?reply|support|info|admin|help|sales|contact|hello|team|security|abuse|postmaster|webmaster|git|notifications?|press|jobs|bot|ci|noreply|user(?:name)?)(?:\+.*)?$/i;
 /** Whom forms and manuals name in an address of an example. */
@@ -93,7 +90,7 @@ const emailInParts: Judge = (text, start, end) => {
 };
 
 function isPersonal(local: string, host: string): boolean {
-  if (PUBLIC_ROLES.test(local) || FILE_END.test(host) || FORM_HOST.test(host)) return false;
+  if (PUBLIC_ROLES.test(local) || FILE_END.test(host)) return false;
   if (!EXAMPLE_HOST.test(host)) return true;
   return !ROLES.test(local) && !NOBODY.test(local) && (/[._\-\d]/.test(local) || local.length >= 6);
 }
@@ -141,14 +138,14 @@ const international: Judge = (text, start, candidateEnd) => {
 const OF_A_PART = /\brev\.? [A-Z]\b[^\n.;]{0,20}$/;
 
 /** A unit, or the letter of a part: "250-500-1000 ms", "971-428-8820-B". */
-const AFTER_NO_PHONE = /^(?:-[A-Z]| ?(?:ms|sec|px|kg|mm|cm|k?Hz|[KMG]B|rpm|kW)\b)/;
+const AFTER_NO_PHONE = /^(?:-[A-Z]\b| ?(?:ms|sec|px|kg|mm|cm|k?Hz|[KMG]B|rpm|kW)\b)/;
 
 const national: Judge = (text, start, end) => {
   const before = text.slice(Math.max(0, start - 2), start);
   if (/[\d.\-/A-Za-z_=#]$/.test(before) || isPartOfLonger(text, { start, end })) return NOTHING;
   if (AFTER_NO_PHONE.test(text.slice(end, end + 8))) return NOTHING;
   if (
-    /nhs|tracking|order|invoice|isbn|version|part|firmware|serial|bytes?\b|range/i.test(
+    /nhs|tracking|(?<!b)order|invoice|isbn|version|firmware|serial|\bbytes?\b|\branges?\b|\bparts?\b|\bpart[ _-]?(?:no|nr|num)/i.test(
       around(text, start, end, 24),
     )
   )

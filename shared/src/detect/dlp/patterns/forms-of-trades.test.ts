@@ -40,6 +40,12 @@ describe('finds', () => {
       'crypto_wallet_secret 0x8c92af7a48cea47304aeefce355516e3bc8438b0706131ad195eda1942369084',
     ],
     ['my social is 354-61-2059 ok', 'us_ssn 354-61-2059'],
+    ['Date of birth of the insured: 12.03.1980', 'date_of_birth 12.03.1980'],
+    ['12.03.1980\ndate of birth', 'date_of_birth 12.03.1980'],
+    ['Orange County office 714-538-0164', 'phone_number 714-538-0164'],
+    ['department: 212-736-3188', 'phone_number 212-736-3188'],
+    ['**Password:**Tulpen#63 until Friday', 'secret_assignment Tulpen#63'],
+    ['escribe a maria.lopez@ejemplo.es', 'email_address maria.lopez@ejemplo.es'],
     ["from 'anna.schmidt@firma.de'", 'email_address anna.schmidt@firma.de'],
   ])('%j', (text, value) => expect(found(text)).toEqual([value]));
 
