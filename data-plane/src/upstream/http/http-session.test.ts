@@ -1,11 +1,10 @@
 /** What a session sends by itself: nothing for an agent that was suspended meanwhile. */
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { testHttpSession } from '../../testing/test-http-session.ts';
 import { startTestUpstream, type TestUpstream } from '../../testing/test-upstream.ts';
-import { AnswerBytes } from '../shares/answer-room.ts';
 import { FairBytes } from '../shares/fair-bytes.ts';
-import { FairShares, shareAccount } from '../shares/fair-shares.ts';
-import { HttpUpstreamSession } from './http-session.ts';
+import type { HttpUpstreamSession } from './http-session.ts';
 
 let upstream: TestUpstream;
 let session: HttpUpstreamSession;
@@ -23,17 +22,9 @@ beforeEach(async () => {
   dispatcher = new Agent();
   findIneligibility = vi.fn();
   room = new FairBytes(40 * 1024, () => false);
-  const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
-  session = new HttpUpstreamSession({
-    url: upstream.url,
-    dispatchers: { calls: dispatcher, quiet: dispatcher, streams: dispatcher },
-    shares: { calls: shares, quiet: shares, streams: shares },
-    account: shareAccount('tenant', 'agent', upstream.url),
-    findCredential: async () => null,
-    openRoom: () => new AnswerBytes(room, { tenantId: 'tenant', key: 'agent' }),
-    isHostAllowed: () => true,
-    limits: { timeoutMs: 1000, messageBytes: 64 * 1024 },
-    client: { name: 'test', version: '1' },
+  session = testHttpSession(upstream.url, dispatcher, {
+    room: () => room,
+    timeoutMs: 1000,
     findIneligibility,
   });
 });

@@ -1,16 +1,15 @@
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { testHttpSession } from '../../testing/test-http-session.ts';
 import {
   type SeenRequest,
   startTestUpstream,
   type TestUpstream,
 } from '../../testing/test-upstream.ts';
-import { AnswerBytes } from '../shares/answer-room.ts';
 import { FairBytes } from '../shares/fair-bytes.ts';
-import { FairShares, shareAccount } from '../shares/fair-shares.ts';
 import { Cancellation, UpstreamFailure, type UpstreamNotification } from '../upstream.ts';
 import { HttpRequest } from './http-request.ts';
-import { HttpUpstreamSession } from './http-session.ts';
+import type { HttpUpstreamSession } from './http-session.ts';
 
 let upstream: TestUpstream;
 let session: HttpUpstreamSession;
@@ -70,17 +69,9 @@ beforeEach(async () => {
 });
 
 function openSession(timeoutMs: number) {
-  const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
-  return new HttpUpstreamSession({
-    url: upstream.url,
-    dispatchers: { calls: dispatcher, quiet: dispatcher, streams: dispatcher },
-    shares: { calls: shares, quiet: shares, streams: shares },
-    account: shareAccount('tenant', 'agent', upstream.url),
-    findCredential: async () => null,
-    openRoom: () => new AnswerBytes(room, { tenantId: 'tenant', key: 'agent' }),
-    isHostAllowed: () => true,
-    limits: { timeoutMs, messageBytes: 64 * 1024 },
-    client: { name: 'test', version: '1' },
+  return testHttpSession(upstream.url, dispatcher, {
+    room: () => room,
+    timeoutMs,
     findIneligibility: () => ineligible,
   });
 }

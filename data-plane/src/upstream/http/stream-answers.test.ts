@@ -2,16 +2,16 @@
 import type { ServerResponse } from 'node:http';
 import { Agent } from 'undici';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { testHttpSession, wideShares } from '../../testing/test-http-session.ts';
 import {
   type SeenRequest,
   startTestUpstream,
   type TestUpstream,
 } from '../../testing/test-upstream.ts';
-import { AnswerBytes } from '../shares/answer-room.ts';
 import { FairBytes } from '../shares/fair-bytes.ts';
-import { FairShares, shareAccount } from '../shares/fair-shares.ts';
+import { FairShares } from '../shares/fair-shares.ts';
 import { Cancellation, type UpstreamExchange } from '../upstream.ts';
-import { HttpUpstreamSession } from './http-session.ts';
+import type { HttpUpstreamSession } from './http-session.ts';
 
 interface Accepted {
   id: number;
@@ -67,17 +67,11 @@ function serve({ httpMethod, headers, message }: SeenRequest, response: ServerRe
 }
 
 function openSession(): HttpUpstreamSession {
-  const shares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
-  const session = new HttpUpstreamSession({
-    url: upstream.url,
-    dispatchers: { calls, quiet: dispatcher, streams: dispatcher },
-    shares: { calls: shares, quiet: shares, streams: streamShares },
-    account: shareAccount('tenant', 'agent', upstream.url),
-    findCredential: async () => null,
-    openRoom: () => new AnswerBytes(room, { tenantId: 'tenant', key: 'agent' }),
-    isHostAllowed: () => true,
-    limits: { timeoutMs, messageBytes: 64 * 1024 },
-    client: { name: 'test', version: '1' },
+  const session = testHttpSession(upstream.url, dispatcher, {
+    room: () => room,
+    timeoutMs,
+    calls,
+    streams: streamShares,
     findIneligibility: () => undefined,
   });
   sessions.push(session);
@@ -90,7 +84,7 @@ beforeEach(async () => {
   streams = new Map();
   accepted = [];
   room = new FairBytes(1024 * 1024, () => false);
-  streamShares = new FairShares({ agent: 64, tenant: 256, way: 512, waitMs: 100 });
+  streamShares = wideShares();
   dispatcher = new Agent();
   calls = dispatcher;
   upstream = await startTestUpstream();
