@@ -70,8 +70,8 @@ function rows(text: string, lineStart: number, labelEnd: number, lineEnd: number
   const head = text.slice(lineStart, lineEnd);
   const delimiter = ['|', '│', '\t', ';', ','].find((sign) => head.includes(sign));
   if (delimiter === undefined) return onlyColumn(text, head, lineEnd);
-  // The members of an object are no columns.
-  if (delimiter === ',' && /["']\s?:\s/.test(head)) return [];
+  // The members of an object and the arguments of a call are no columns.
+  if (delimiter === ',' && /["']\s?:\s|\w\(["'].{0,200}=["']/.test(head)) return [];
   const index = count(text.slice(lineStart, labelEnd), delimiter);
   const names = cells(text, lineStart, lineEnd, delimiter);
   const columns = names.length;

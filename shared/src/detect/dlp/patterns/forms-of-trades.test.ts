@@ -46,6 +46,12 @@ describe('finds', () => {
     ['department: 212-736-3188', 'phone_number 212-736-3188'],
     ['**Password:**Tulpen#63 until Friday', 'secret_assignment Tulpen#63'],
     ['escribe a maria.lopez@ejemplo.es', 'email_address maria.lopez@ejemplo.es'],
+    [
+      'new ClientSecretCredential(tenant, app, "SXp5Q~gzFbwJB7M7R5sS6VmGvF7E.eyhcFSQjjtu")',
+      'azure_secret SXp5Q~gzFbwJB7M7R5sS6VmGvF7E.eyhcFSQjjtu',
+    ],
+    ['Contact noodgeval: vader, 06-48217735 (liever appen)', 'phone_number 06-48217735'],
+    ['NINO: QQ 12 34 56 C', 'uk_nino QQ 12 34 56 C'],
     ["from 'anna.schmidt@firma.de'", 'email_address anna.schmidt@firma.de'],
   ])('%j', (text, value) => expect(found(text)).toEqual([value]));
 
@@ -73,6 +79,9 @@ it.each([
   'Corresponding author: first.author@university.example',
   'Resistors 1%: 110-22-3300 Ω pack, 470-10-0680 Ω pack; drawer C.',
   'password = fromMaybe "" <$> lookupEnv "PGPASSWORD"',
+  'add_argument("--password", help="of the database")\nadd_argument("--api-key", dest="api_key2")',
+  '# the password\nlogin(dest="api_key2")',
+  'two letters, six digits and a letter, for example in the format QQ 12 34 56 C.',
   'let api_key = std::env::var("MAPS_API_KEY")?;\n Ok(Config { api_key, secret: Secret::new(rpassword::prompt_password("Secret: ")?) })',
   'mean=+49.17612, sd=0.03345; 555.0134 kPa',
   'Stichtag ist der 30.06.2020 (Geburtsjahrgang 2019/2020), Anmeldung bis 15.11.2025.',

@@ -79,9 +79,14 @@ function isNino(written: string): boolean {
 const OF_A_PART =
   /\b(?:parts?|model|article|drawing|bulletin|item|sku|supersedes|supersed(?:ed|ing)(?: by)?|replac(?:es|ed|ing)(?: by)?)(?: (?:no|nr|number)\b)?[\s:#.]{1,3}$/i;
 
+/** QQ is issued to nobody: forms are filled with it, and rules are explained by it. */
+const OF_A_FORM = /\b(?:format|form|pattern|e\.g\.|example|such as)\b[^\n]{0,24}$/i;
+
 const ninoWritten: Judge = (text, start, end) => {
   const written = text.slice(start, end);
   if (!isNino(written) && !/^QQ/i.test(written)) return NOTHING;
+  if (/^QQ/i.test(written) && OF_A_FORM.test(text.slice(Math.max(0, start - 36), start)))
+    return NOTHING;
   const upper = written === written.toUpperCase();
   if (OF_A_PART.test(text.slice(Math.max(0, start - 24), start))) return NOTHING;
   return (upper && NINO_GROUPS.test(written)) || NINO_WORDS.test(around(text, start, end, 60, 40))

@@ -69,7 +69,7 @@ const azure: Judge = (text, start, end) => {
   return AZURE_HINT.test(around(text, from, end, 80)) ? realKey(text, from, end) : NOTHING;
 };
 
-const CLIENT_SECRET = /\b[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}/;
+const CLIENT_SECRET = /\b[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}/;
 
 /** Its mark stands behind three characters; the candidate begins at it. */
 const clientSecret: Judge = (text, start, end) => {
@@ -153,6 +153,9 @@ const isDocstring = (text: string, { start }: FieldValue): boolean =>
 const isOtherPattern = (label: string, written: string): boolean =>
   /[_-]pat$/i.test(label) && !/^[\w+/=-]{16,}$/.test(written);
 
+/** `foo(dest=` on the line below a comment. */
+const CALL = /^[A-Za-z_][\w.]{0,60}\((?:[\w.]{0,40}=)?$/;
+
 /** `Bearer <password>'`: what a reader puts in its place. Behind an element's name its value begins. */
 const isSlot = (text: string, start: number, end: number): boolean =>
   /<[\w.-]{0,40}$/.test(text.slice(Math.max(0, start - 42), start)) &&
@@ -198,6 +201,7 @@ function secretLabel(kind: SecretKind): Judge {
       if (isOtherPattern(label, written) || isAlias(text, value)) continue;
       if (isCredentialsName(label, written, value)) continue;
       if ((isField && value.link === 'adjacent') || isPlace(text, value)) continue;
+      if (value.link !== 'assigned' && !value.quoted && CALL.test(written)) continue;
       // In languages without spaces, a sentence about passwords goes on.
       if (!value.quoted && goesOn(written)) continue;
       // A PIN has digits, and a docstring describes what it stands behind.
@@ -276,7 +280,7 @@ export const SECRETS: readonly BuiltinPattern[] = [
       // A personal access token of Azure DevOps has a mark near its end.
       String.raw`\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b`,
       '[?&;]sig=[A-Za-z0-9%+/]{30,100}={0,2}',
-      { expression: '[78]Q~[A-Za-z0-9_~.-]{31,34}', judge: clientSecret },
+      { expression: '[0-9]Q~[A-Za-z0-9_~.-]{31,34}', judge: clientSecret },
       '[A-Za-z0-9+/]==',
       ...SHARED_ACCESS,
     ],
