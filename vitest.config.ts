@@ -37,6 +37,7 @@ export const APART = [
   'shared/src/time/in-time.test.ts',
   'shared/src/http/rate-limiter.test.ts',
   'tests/clock-and-keys.pg.test.ts',
+  'tests/clock-generation.pg.test.ts',
   'tests/clock-jump.pg.test.ts',
   'tests/clock-set-back-planes.pg.test.ts',
   'tests/clock-set-back.pg.test.ts',

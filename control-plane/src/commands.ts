@@ -21,7 +21,11 @@ import {
 } from './platform/database/tenant-scope.ts';
 import { createServiceKeys } from './platform/keys/keys.ts';
 import { createMasterKey } from './platform/keys/master-key.ts';
-import { acceptClock, readKeptClock } from './platform/keys/standing-clock.ts';
+import {
+  acceptClock,
+  beginClockGeneration,
+  readKeptClock,
+} from './platform/keys/standing-clock.ts';
 import { findMasterKey, masterKeyPath } from './platform/keys/stored-master-key.ts';
 import { startEmbeddedPostgres } from './platform/postgres/embedded-postgres.ts';
 import { CREDENTIALS_FILE } from './platform/postgres/postgres-folder.ts';
@@ -123,6 +127,8 @@ function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): P
     const kept = await db.inPlatform(SYSTEM_ACTOR, readKeptClock);
     const now = () => new Date(Math.max(Date.now(), kept.getTime()));
     const signer = await findSigner(db, env, now);
+    // Data planes may have met a later generation of the clock than the backup has: they refuse it.
+    await db.inPlatform(SYSTEM_ACTOR, (tx) => beginClockGeneration(tx, now()));
     out.log(`announcing to the database of ${place}:`);
     let failed = 0;
     const restore = { reason, operator: userInfo().username, signer, now };
@@ -171,7 +177,9 @@ function accept(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): Pro
     const { before } = set;
     const was = before ? `it was ${before.toISOString()}` : 'none was kept';
     if (before && before > at) {
-      out.log('data planes that took the later time refuse this one: docs/operations/clocks.md');
+      out.log(
+        'data planes let go of the later time within a minute; those of a version before this one do not: docs/operations/clocks.md',
+      );
     }
     out.log(`the database of ${place}: tokens go by ${at.toISOString()} from now on; ${was}`);
     if (failed) {

@@ -286,6 +286,7 @@ function createChannels(deps: CoreDeps, platform: Platform, features: FeatureLis
     bundleSource: createBundleSource({ db, changes }),
     feedReader: createFeedReader({
       ...{ db, changes, now: tokenNow },
+      clockGeneration: () => platform.standingClock?.generation() ?? 0,
       signer: serviceKeys.feedSigningKey,
       prepareApprovals: createApprovalCheck({ db, attestations, registry, log, now }),
     }),

@@ -193,7 +193,7 @@ describe('the local link', () => {
       deploymentId,
       feedReader: {
         readFeed: record({ cursor: 1 }),
-        recognise: record('recognition'),
+        recognise: record({ recognition: 'recognition' }),
         readSnapshot: async function* () {
           yield [];
           return 'end' as never;

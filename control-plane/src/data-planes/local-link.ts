@@ -28,7 +28,7 @@ export function createLocalLink(parts: LocalLinkParts): ControlPlaneLink {
     readFeed: async (request) => {
       const page = await parts.feedReader.readFeed({ tenantId, deploymentId, ...request });
       const recognition = await parts.feedReader.recognise(tenantId, deploymentId);
-      return { ...page, recognition };
+      return { ...page, ...recognition };
     },
     readSnapshot: (request) => parts.feedReader.readSnapshot({ tenantId, ...request }),
     heartbeat: async (body) => {

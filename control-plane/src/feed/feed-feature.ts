@@ -19,7 +19,6 @@ export const feedFeature = (core: FeedCore): Feature => ({
       feed: core.feedReader,
       places: createReadingPlaces(core),
       recheck: core.guards['data-plane'],
-      now: core.tokenNow,
     }),
   ],
   tasks: [createFeedCompaction({ ...core, now: core.tokenNow })],

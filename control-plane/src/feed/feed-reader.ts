@@ -6,12 +6,12 @@
  * costs none, except for a check every ten seconds.
  */
 import type { ControlPlaneLink, FeedPage } from '@governance/shared/channel/channels';
-import type { SignedRecognition } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
 import { LRUCache } from 'lru-cache';
 import type { ChangeBus } from '../platform/database/change-bus.ts';
 import { systemScope, type TenantDatabase } from '../platform/database/tenant-scope.ts';
 import { createAdminHeadStatements } from './admin-head-statements.ts';
+import type { ClockReading } from './dated-statements.ts';
 import { createFeedSnapshots, type FeedSnapshotsDeps } from './feed-snapshots.ts';
 import { type FeedHeads, feedStore, type PrepareApprovals, type StoredPage } from './feed-store.ts';
 import { createFreshnessStatements, type StatementSigner } from './freshness-statements.ts';
@@ -47,14 +47,18 @@ export interface FeedReader {
     request: { tenantId: string } & Parameters<ControlPlaneLink['readSnapshot']>[0],
   ): ReturnType<ControlPlaneLink['readSnapshot']>;
   /**
-   * The statement that this data plane is recognised.
+   * The statement that this data plane is recognised, as a page carries it.
    *
    * @param at before its token was found good; now for the one in this process, which has none
    */
-  recognise(tenantId: string, deploymentId: string, at?: Date): Promise<SignedRecognition>;
+  recognise(tenantId: string, deploymentId: string, at?: ClockReading): Promise<RecognitionParts>;
+  /** The clock that dates the statements. */
+  readClock(): ClockReading;
   /** Ends every wait: the readers get an empty page. */
   close(): void;
 }
+
+export type RecognitionParts = Pick<FeedPage, 'recognition' | 'recognition_clock'>;
 
 export interface FeedReaderDeps {
   db: Pick<TenantDatabase, 'inTenant'>;
@@ -65,6 +69,8 @@ export interface FeedReaderDeps {
   prepareApprovals: PrepareApprovals;
   /** Dates the statements: it must not run back, since data planes refuse what is older. */
   now: () => Date;
+  /** Which of its clocks `now` is: it rises when the operator accepts an earlier one. */
+  clockGeneration?: () => number;
   listeners?: ListenerLimits;
   /** How long cached heads are used before they are read again. */
   recheckAfterMs?: number;
@@ -76,12 +82,14 @@ interface KnownHeads {
   version: number;
   /** When the read began, by performance.now() and by the clock. */
   tick: number;
-  readAt: Date;
+  read: ClockReading;
   heads: FeedHeads;
 }
 
 export function createFeedReader(deps: FeedReaderDeps): FeedReader {
-  const { db, changes, signer, prepareApprovals, now, recheckAfterMs = RECHECK_AFTER_MS } = deps;
+  const { db, changes, signer, prepareApprovals, recheckAfterMs = RECHECK_AFTER_MS } = deps;
+  const readGeneration = deps.clockGeneration ?? (() => 0);
+  const readClock = () => ({ time: deps.now(), generation: readGeneration() });
   // Subscribed first, so that a change ends the sharing before it wakes the readers.
   const reads = createSharedReads<FeedPage>(changes);
   const listeners = createTenantListeners(changes, deps.listeners);
@@ -89,7 +97,7 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
   const adminHeads = createAdminHeadStatements(signer);
   const recognitions = createRecognitionStatements(signer);
   const snapshots = createFeedSnapshots({
-    ...{ db, signer, prepareApprovals, now },
+    ...{ db, signer, prepareApprovals, readClock },
     limits: deps.snapshots,
   });
   const known = new LRUCache<string, KnownHeads>({ max: CACHED_TENANTS });
@@ -103,10 +111,14 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
     const cached = known.get(tenantId);
     if (cached?.heads.seq === cursor && cached.heads.digest === digest && isCurrent(cached)) {
       const page = { heads: cached.heads, cursorDigest: digest, entries: [] };
-      return toFeedPage(page, cursor, cached.readAt);
+      return toFeedPage(page, cursor, cached.read);
     }
     return reads.read(tenantId, `${cursor}/${digest}/${limit}`, async () => {
-      const began = { version: reads.version(tenantId), tick: performance.now(), readAt: now() };
+      const began = {
+        version: reads.version(tenantId),
+        tick: performance.now(),
+        read: readClock(),
+      };
       const findUnbacked = await prepareApprovals();
       const page = await db.inTenant(systemScope(tenantId), async (tx) => {
         const page = await feedStore(tx).readPage(cursor, limit);
@@ -118,21 +130,26 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
       const last = withheld.get(tenantId) ?? 0;
       const isWithheld = cursor < last && last <= page.heads.seq;
       if (isWithheld || !canReadOn(page, cursor, digest)) throw new AppError('FEED_RESET');
-      return toFeedPage(page, cursor, began.readAt);
+      return toFeedPage(page, cursor, began.read);
     });
 
-    function isCurrent({ version, tick }: KnownHeads): boolean {
+    function isCurrent({ version, tick, read }: KnownHeads): boolean {
+      if (read.generation !== readGeneration()) return false;
       return version === reads.version(tenantId) && performance.now() - tick < recheckAfterMs;
     }
 
-    async function toFeedPage(page: StoredPage, from: number, readAt: Date): Promise<FeedPage> {
+    async function toFeedPage(
+      page: StoredPage,
+      from: number,
+      read: ClockReading,
+    ): Promise<FeedPage> {
       const { heads, entries } = page;
-      const statement = await statements.about(tenantId, heads, readAt);
+      const { signed: statement, clock } = await statements.about(tenantId, heads, read);
       const { admin } = heads;
-      const signed = admin && (await adminHeads.about(tenantId, admin, readAt));
+      const signed = admin && (await adminHeads.about(tenantId, admin, read.time));
       const cursor = entries.at(-1)?.seq ?? from;
-      const signedParts = { statement, ...(signed && { admin_head: signed }) };
-      return { entries, cursor, head: heads.seq, ...signedParts };
+      const parts = { statement, ...(clock && { clock }), ...(signed && { admin_head: signed }) };
+      return { entries, cursor, head: heads.seq, ...parts };
     }
   };
 
@@ -154,8 +171,11 @@ export function createFeedReader(deps: FeedReaderDeps): FeedReader {
       }
     },
     readSnapshot: (request) => snapshots.read(request),
-    recognise: (tenantId, deploymentId, at = now()) =>
-      recognitions.about(tenantId, deploymentId, at),
+    recognise: async (tenantId, deploymentId, at = readClock()) => {
+      const { signed, clock } = await recognitions.about(tenantId, deploymentId, at);
+      return { recognition: signed, ...(clock && { recognition_clock: clock }) };
+    },
+    readClock,
     close: () => {
       listeners.close();
       reads.close();

@@ -5,10 +5,7 @@ import { Readable } from 'node:stream';
 import { FeedPageBody, NDJSON, type SnapshotLine } from '@governance/shared/channel/channel-routes';
 import type { FeedPage } from '@governance/shared/channel/channels';
 import type { FeedEntry } from '@governance/shared/channel/facts';
-import type {
-  SignedRecognition,
-  SignedSnapshotEnd,
-} from '@governance/shared/channel/signed-statement';
+import type { DatedSnapshotEnd } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
 import { GivenId, Sha256Hex } from '@governance/shared/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,7 +14,8 @@ import { z } from 'zod';
 import { orBusy } from '../platform/http/or-busy.ts';
 import type { Guards } from '../platform/http/route-table.ts';
 import { ErrorBody, queryInt } from '../platform/http/schemas.ts';
-import { FEED_LIMITS, type FeedReader } from './feed-reader.ts';
+import type { ClockReading } from './dated-statements.ts';
+import { FEED_LIMITS, type FeedReader, type RecognitionParts } from './feed-reader.ts';
 import type { ReadingPlaces } from './feed-reading-places.ts';
 
 const tags = ['data planes'];
@@ -39,16 +37,14 @@ const FeedQuery = z.object({
 });
 
 export interface FeedRoutesDeps {
-  feed: Pick<FeedReader, 'readFeed' | 'readSnapshot' | 'recognise'>;
+  feed: Pick<FeedReader, 'readFeed' | 'readSnapshot' | 'recognise' | 'readClock'>;
   places: ReadingPlaces;
   /** Runs the routes' guard again: the token may have been revoked while the feed was read. */
   recheck: Guards['data-plane'];
-  /** The clock of `feed`: a recognition counts beside its statements. */
-  now: () => Date;
 }
 
 export const feedRoutes =
-  ({ feed, places, recheck, now }: FeedRoutesDeps): FastifyPluginAsyncZod =>
+  ({ feed, places, recheck }: FeedRoutesDeps): FastifyPluginAsyncZod =>
   async (app) => {
     app.addHook('onClose', () => places.settled());
 
@@ -81,7 +77,7 @@ export const feedRoutes =
         const place = { tenantId, deploymentId, cursor, digest, limit };
         const signal = untilGone(reply);
         const page = await orBusy(reply, feed.readFeed({ ...place, waitMs: wait * 1_000, signal }));
-        const readAt = now();
+        const readAt = feed.readClock();
         await recheck.call(app, request, reply);
         const recognition = await recognise(request, readAt);
         return reply
@@ -135,8 +131,8 @@ export const feedRoutes =
     /** An issued token is good for any deployment, and says nothing of this one. */
     async function recognise(
       { dataPlane: { tenantId, deploymentId } }: FastifyRequest,
-      at: Date,
-    ): Promise<SignedRecognition | null> {
+      at: ClockReading,
+    ): Promise<RecognitionParts | null> {
       return deploymentId === null ? null : feed.recognise(tenantId, deploymentId, at);
     }
 
@@ -162,25 +158,26 @@ function untilGone(reply: FastifyReply): AbortSignal {
 const written = new WeakMap<FeedPage, string>();
 
 /** A page goes to all who waited for it, and is serialised once. */
-function writePage(page: FeedPage, recognition: SignedRecognition | null): string {
+function writePage(page: FeedPage, recognition: RecognitionParts | null): string {
   const text = written.get(page) ?? JSON.stringify(page);
   written.set(page, text);
   if (!recognition) return text;
-  return `${text.slice(0, -1)},"recognition":${JSON.stringify(recognition)}}`;
+  return `${text.slice(0, -1)},${JSON.stringify(recognition).slice(1)}`;
 }
 
-type SnapshotStep = IteratorResult<FeedEntry[], SignedSnapshotEnd>;
+type SnapshotStep = IteratorResult<FeedEntry[], DatedSnapshotEnd>;
 
 async function* snapshotLines(
   first: SnapshotStep,
-  pages: AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined>,
+  pages: AsyncGenerator<FeedEntry[], DatedSnapshotEnd, undefined>,
 ): AsyncGenerator<Buffer> {
   try {
     let step = first;
     for (; !step.done; step = await pages.next()) {
       yield Buffer.from(step.value.map((entry) => writeLine({ entry })).join(''));
     }
-    yield Buffer.from(writeLine({ end: step.value }));
+    const { clock, ...end } = step.value;
+    yield Buffer.from(writeLine({ end, ...(clock && { clock }) }));
   } finally {
     // Also runs when the reader is gone, so that the transaction does not stay open.
     await pages.return(undefined as never);

@@ -17,7 +17,7 @@ function snapshots(limits: Partial<SnapshotLimits> = {}) {
     prepareApprovals: async () => async () => new Set(),
     db: test.db,
     signer,
-    now: () => new Date(NOW),
+    readClock: () => ({ time: new Date(NOW), generation: 0 }),
     limits,
   });
   return { readSnapshot: read };
@@ -123,7 +123,7 @@ it('reads in a transaction that cannot write', async () => {
     prepareApprovals: async () => async () => new Set(),
     db: { inTenant },
     signer,
-    now: () => new Date(NOW),
+    readClock: () => ({ time: new Date(NOW), generation: 0 }),
   });
   await readSnapshot({ readSnapshot: read }, { tenantId, keys });
   await expect.poll(() => kind).toEqual([{ read_only: 'on', isolation: 'repeatable read' }]);

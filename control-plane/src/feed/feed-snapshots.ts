@@ -5,7 +5,7 @@
  */
 import type { ControlPlaneLink } from '@governance/shared/channel/channels';
 import { createSnapshotDigest } from '@governance/shared/channel/feed-chain';
-import { signStatement } from '@governance/shared/channel/signed-statement';
+import type { SnapshotEnd } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
 import {
   systemScope,
@@ -13,6 +13,7 @@ import {
   type TenantTransaction,
 } from '../platform/database/tenant-scope.ts';
 import { createSlots, type SlotLimits } from '../platform/slots.ts';
+import { type ClockReading, signDated } from './dated-statements.ts';
 import { feedStore, type PrepareApprovals, type SnapshotPlace } from './feed-store.ts';
 import type { StatementSigner } from './freshness-statements.ts';
 
@@ -51,12 +52,12 @@ export interface FeedSnapshotsDeps {
   signer: StatementSigner;
   /** Finds approvals that nobody gave: they are handed to no data plane. */
   prepareApprovals: PrepareApprovals;
-  now: () => Date;
+  readClock: () => ClockReading;
   limits?: Partial<SnapshotLimits> | undefined;
 }
 
 export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
-  const { db, signer, prepareApprovals, now } = deps;
+  const { db, signer, prepareApprovals, readClock } = deps;
   const limits = { ...SNAPSHOT_LIMITS, ...deps.limits };
   const slots = createSlots(limits);
 
@@ -64,7 +65,7 @@ export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
     async *read({ tenantId, signal }) {
       const findUnbacked = await prepareApprovals();
       const release = await slots.take(tenantId, signal);
-      const time = now().toISOString();
+      const began = readClock();
       const transaction = openTransaction(db, tenantId, { signal, ms: limits.ms, release });
       const sum = createSnapshotDigest();
       try {
@@ -81,7 +82,7 @@ export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
           if (entries.length > 0) yield entries;
           place = page.next;
         } while (place);
-        return signStatement(await signer(), {
+        const statement: SnapshotEnd = {
           type: 'snapshot_end',
           v: 1,
           tenant_id: tenantId,
@@ -89,8 +90,10 @@ export function createFeedSnapshots(deps: FeedSnapshotsDeps): FeedSnapshots {
           feed_digest: heads.digest,
           count: sum.count(),
           entries_digest: sum.hex(),
-          time,
-        });
+          time: began.time.toISOString(),
+        };
+        const { signed, clock } = signDated(await signer(), statement, began.generation);
+        return { ...signed, ...(clock && { clock }) };
       } finally {
         transaction.end();
       }

@@ -3,8 +3,12 @@
  * its content changed or it is a minute old, so that a poll costs no signature.
  */
 import type { KeyObject } from 'node:crypto';
-import { type SignedFreshness, signStatement } from '@governance/shared/channel/signed-statement';
+import type {
+  FreshnessStatement,
+  SignedFreshness,
+} from '@governance/shared/channel/signed-statement';
 import { LRUCache } from 'lru-cache';
+import { type ClockReading, type DatedStatement, signDated } from './dated-statements.ts';
 import type { FeedHeads } from './feed-store.ts';
 
 /** The Ed25519 key that signs statements about the feed. */
@@ -12,45 +16,51 @@ export type StatementSigner = () => Promise<{ key: KeyObject; kid: string }>;
 
 export interface FreshnessStatements {
   /**
-   * @param readAt when the read of the heads began: the statement was true then
+   * @param read when the read of the heads began: the statement was true then
    * @returns a statement about exactly these heads
    */
-  about(tenantId: string, heads: FeedHeads, readAt: Date): Promise<SignedFreshness>;
+  about(
+    tenantId: string,
+    heads: FeedHeads,
+    read: ClockReading,
+  ): Promise<DatedStatement<FreshnessStatement>>;
 }
 
 const RENEW_AFTER_MS = 60_000;
 const CACHED_TENANTS = 10_000;
 
 interface Cached {
-  signed: SignedFreshness;
+  dated: DatedStatement<FreshnessStatement>;
+  generation: number;
   time: number;
 }
 
 export function createFreshnessStatements(signer: StatementSigner): FreshnessStatements {
   const cache = new LRUCache<string, Cached>({ max: CACHED_TENANTS });
   return {
-    about: async (tenantId, heads, readAt) => {
-      const time = readAt.getTime();
+    about: async (tenantId, heads, read) => {
+      const { generation } = read;
+      const time = read.time.getTime();
       // Statements of an earlier key may no longer be valid.
       const key = await signer();
       const known = cache.get(tenantId);
-      const isOfKey = known?.signed.kid === key.kid;
-      if (known && isOfKey && isAbout(known.signed, heads) && isGood(known.time, time)) {
-        return known.signed;
-      }
-      const signed = signStatement(key, {
+      const isOfKey = known?.dated.signed.kid === key.kid;
+      const isOfClock = known?.generation === generation;
+      const isNear = known !== undefined && isOfClock && isGood(known.time, time);
+      if (known && isOfKey && isNear && isAbout(known.dated.signed, heads)) return known.dated;
+      const statement: FreshnessStatement = {
         type: 'freshness',
         v: 1,
         tenant_id: tenantId,
         bundle: heads.bundle,
         feed_seq: heads.seq,
         feed_digest: heads.digest,
-        time: readAt.toISOString(),
-      });
+        time: read.time.toISOString(),
+      };
+      const dated = signDated(key, statement, generation);
       // A read that a later one overtook is not cached, unless the clock was put back since.
-      if (!known || known.time <= time || !isGood(known.time, time))
-        cache.set(tenantId, { signed, time });
-      return signed;
+      if (!known || known.time <= time || !isNear) cache.set(tenantId, { dated, generation, time });
+      return dated;
     },
   };
 }

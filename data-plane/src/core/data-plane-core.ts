@@ -55,7 +55,7 @@ export async function createDataPlaneCore(options: DataPlaneCoreOptions) {
   const held = createHeldCalls({ ledger, replica, results: heldResults, places, now });
   const tokens = new Map<string, TokenStatus>();
   const unknownKeys = createListeners<[tenantId: string]>();
-  const statements = createListeners<[tenantId: string, stated: number]>();
+  const statements = createListeners<[tenantId: string, stated: number, generation: number]>();
   const startSync = createTenantStart(options, folder, held, now, {
     forked: (tenantId, message) => denials.fork(tenantId, message),
     unknownKey: unknownKeys.notify,

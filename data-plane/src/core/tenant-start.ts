@@ -46,7 +46,8 @@ export interface TenantStartOptions {
 /**
  * @param on.forked two data planes write with one key: neither can be trusted, so both stop
  * @param on.unknownKey a tenant's data was signed by a key that is not known here
- * @param on.stated a statement of the control plane of this time was verified
+ * @param on.stated a statement of the control plane of this time was verified, by its clock of this
+ *   generation
  */
 export function createTenantStart(
   options: TenantStartOptions,
@@ -56,7 +57,7 @@ export function createTenantStart(
   on: {
     forked(tenantId: string, message: string): void;
     unknownKey(tenantId: string): void;
-    stated(tenantId: string, time: number): void;
+    stated(tenantId: string, time: number, generation: number): void;
   },
 ) {
   const { identity, ledger, payloadSpool, replica, standing } = folder;
@@ -106,7 +107,7 @@ export function createTenantStart(
         if (state === 'forked') on.forked(tenantId, message);
       },
       onUnknownKey: () => on.unknownKey(tenantId),
-      onStatement: (time) => on.stated(tenantId, time),
+      onStatement: (time, generation) => on.stated(tenantId, time, generation),
     });
   };
 }

@@ -42,6 +42,8 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
   /** The newest statement, and the newest before the refusal. */
   let newest = Number.NEGATIVE_INFINITY;
   let newestBefore = newest;
+  /** Of the clock that dated them. */
+  let generation = 0;
   let renewals = 0;
 
   function use(tenantId: string, deploymentId: string, kept: Omit<KeptToken, 'root_hash'>): void {
@@ -107,9 +109,15 @@ export function createOwnToken({ core, tokens, root, log, now, random }: OwnToke
     /**
      * The control plane vouched for this data plane, in a statement signed at this time.
      *
+     * @param ofClock the generation of the clock that dated it: times of earlier ones say nothing then
      * @returns whether that is news: one from before the refusal may be replayed
      */
-    vouched: (stated: number): boolean => {
+    vouched: (stated: number, ofClock = 0): boolean => {
+      if (ofClock > generation) {
+        generation = ofClock;
+        newest = 0;
+        newestBefore = 0;
+      }
       newest = Math.max(newest, stated);
       if (!isRefused || stated <= newestBefore) return false;
       // Refused later than now: by a clock that was put back since.

@@ -62,9 +62,11 @@ export function createServedTenant(deps: ServedTenantDeps) {
      * proxy's page, which may have any status, is none.
      *
      * @param stated when it was signed, Unix milliseconds
+     * @param generation of the clock that dated it
      */
-    vouched: (tenantId: string, stated: number): void => {
-      if (tenantId !== ownToken.current?.tenantId || !ownToken.vouched(stated)) return;
+    vouched: (tenantId: string, stated: number, generation: number): void => {
+      if (tenantId !== ownToken.current?.tenantId) return;
+      if (!ownToken.vouched(stated, generation)) return;
       deps.onRegistered();
       core.reinstate(tenantId);
     },

@@ -22,6 +22,11 @@ export function factDigest(tenantId: string, kind: string, key: string, value: s
   return hash('sha256', `${tenantId}\n${kind}\n${key}\n${value}`, 'buffer');
 }
 
+/** The digest of the stored generation of the control plane's clock. */
+export function clockDigest(tenantId: string, generation: number): Buffer {
+  return hash('sha256', `${tenantId}\n${generation}`, 'buffer');
+}
+
 /**
  * A set of digests as one value that a change updates in constant time: their exclusive or. It
  * protects against faulty disks, not against someone who writes the file: they own the machine.

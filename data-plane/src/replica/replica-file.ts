@@ -36,6 +36,16 @@ ${AGENTS_SCHEMA}
 ${CREDENTIALS_SCHEMA}
 `;
 
+// Of the control plane's clock, beside the tenant's newest time. A table of its own: the version before
+// has none, and goes on with the file.
+const CLOCKS = `
+CREATE TABLE IF NOT EXISTS clock_generations (
+  tenant_id TEXT PRIMARY KEY,
+  generation INTEGER NOT NULL,
+  digest BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 const SET_VERSION = `PRAGMA user_version = ${VERSION};`;
 
 const DROP_FIRST = ['tenants', 'facts', 'agents']
@@ -87,6 +97,7 @@ function migrate(db: Database): void {
   if (version < 2) db.exec(`BEGIN IMMEDIATE; ${DROP_FIRST} ${SCHEMA} ${SET_VERSION} COMMIT`);
   // Version 2 keeps its facts: agents keep working while the control plane is away.
   else if (version < 3) db.exec(`BEGIN IMMEDIATE; ${CREDENTIALS_SCHEMA} ${SET_VERSION} COMMIT`);
+  db.exec(CLOCKS);
 }
 
 function prepareStatements(db: Database) {
@@ -97,6 +108,13 @@ function prepareStatements(db: Database) {
     putTenant: db.prepare<[string, number, string, number, Buffer]>(
       'INSERT OR REPLACE INTO tenants VALUES (?, ?, ?, ?, ?)',
     ),
+    findClock: db.prepare<[string], { generation: number; digest: Buffer }>(
+      'SELECT generation, digest FROM clock_generations WHERE tenant_id = ?',
+    ),
+    putClock: db.prepare<[string, number, Buffer]>(
+      'INSERT OR REPLACE INTO clock_generations VALUES (?, ?, ?)',
+    ),
+    deleteClock: db.prepare<[string]>('DELETE FROM clock_generations WHERE tenant_id = ?'),
     deleteTenant: db.prepare<[string]>('DELETE FROM tenants WHERE tenant_id = ?'),
     readFacts: db.prepare<[string], { kind: string; key: string }>(
       'SELECT kind, key FROM facts WHERE tenant_id = ?',

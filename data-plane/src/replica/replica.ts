@@ -48,6 +48,10 @@ export interface LocalReplica extends Replica, FactFinds {
   apply(tenantId: string, entries: FeedEntry[], cursor: number, statementMs?: number): void;
   /** Stores the time of a newer verified statement durably. */
   keepStatement(tenantId: string, statementMs: number): void;
+  /** The generation of the control plane's clock that signed that time; 0 before the first. */
+  clockGeneration(tenantId: string): number;
+  /** Stores a later generation durably, and the newest time, which is then earlier. */
+  beginClock(tenantId: string, generation: number, statementMs: number): void;
   /** Begins a snapshot that will replace all facts; drops what an earlier one has staged. */
   beginSnapshot(tenantId: string): SnapshotStaging;
   close(): void;
@@ -114,6 +118,11 @@ function serveReplica(
     apply,
     keepStatement: (tenantId, statementMs) =>
       apply(tenantId, [], served.get(tenantId).place.cursor, statementMs),
+    clockGeneration: tenants.clockGeneration,
+    beginClock: (tenantId, generation, statementMs) => {
+      const before = served.get(tenantId);
+      served.moveTo(tenantId, tenants.beginClock(tenantId, before, generation, statementMs));
+    },
     beginSnapshot,
     waitFor: served.waitFor,
     addTenant: (tenantId, deploymentId) => {

@@ -5,7 +5,13 @@
 import { FEED_START } from '@governance/shared/channel/feed-chain';
 import type { RefusedFact } from './fact-check.ts';
 import type { FactIndex } from './fact-kind.ts';
-import { DigestSet, type FeedPlace, factDigest, type TenantState } from './fact-seal.ts';
+import {
+  clockDigest,
+  DigestSet,
+  type FeedPlace,
+  factDigest,
+  type TenantState,
+} from './fact-seal.ts';
 import type { ReplicaFile } from './replica-file.ts';
 
 /** Stores a tenant's position; belongs in the transaction that changes the facts. */
@@ -35,7 +41,9 @@ export function createStoredTenants(
     }
     const { cursor, digest, statement_ms: statementMs } = row;
     const place: FeedPlace = { cursor, digest, statementMs };
-    if (sum.seal(tenantId, place).equals(row.seal)) return { place, sum };
+    const clock = sql.findClock.get(tenantId);
+    const isOfClock = !clock || clockDigest(tenantId, clock.generation).equals(clock.digest);
+    if (isOfClock && sum.seal(tenantId, place).equals(row.seal)) return { place, sum };
     onRefused({ tenantId, kind: '*', key: '*', reason: 'the stored facts are damaged' });
     return undefined;
   }
@@ -55,12 +63,28 @@ export function createStoredTenants(
     sql.deleteTenantFacts.run(tenantId);
     for (const index of indexes) index.clear(tenantId);
     sql.clearStaged.run(tenantId);
+    sql.deleteClock.run(tenantId);
     sql.deleteTenant.run(tenantId);
   }
 
   return {
     /** What is stored of a tenant, or an empty start. */
     open: (tenantId: string): TenantState => read(tenantId) ?? begin(tenantId),
+    clockGeneration: (tenantId: string): number => sql.findClock.get(tenantId)?.generation ?? 0,
+    /** Replaces the newest time with that of a later generation of the clock. */
+    beginClock: (
+      tenantId: string,
+      { place, sum }: TenantState,
+      generation: number,
+      statementMs: number,
+    ): TenantState => {
+      const state = { place: { ...place, statementMs }, sum };
+      db.transaction(() => {
+        putState(sql, tenantId, state);
+        sql.putClock.run(tenantId, generation, clockDigest(tenantId, generation));
+      }).immediate();
+      return state;
+    },
     erase: (tenantId: string): void => db.transaction(() => deleteRows(tenantId)).immediate(),
   };
 }

@@ -89,8 +89,11 @@ export interface TenantSyncOptions extends SyncSettings {
   onStreamStopped: (stop: ShipperStop) => void;
   /** Called when a signature names an unknown key: the keys may have changed. */
   onUnknownKey: () => void;
-  /** Called for each statement that was verified, with the time up to which it counts here. */
-  onStatement: (time: number) => void;
+  /**
+   * Called for each statement that was verified, with the time up to which it counts here, and the
+   * generation of the clock that dated it.
+   */
+  onStatement: (time: number, generation: number) => void;
 }
 
 /** What every loop of a tenant is started with. */
@@ -241,6 +244,14 @@ async function startRules(
     clock,
     maxAgeMs: options.offlineMaxAgeMs,
     keptMs: replica.place(tenantId).statementMs,
+    keptGeneration: replica.clockGeneration(tenantId),
+    keepGeneration: (generation, newestMs) => {
+      replica.beginClock(tenantId, generation, newestMs);
+      log.warn(
+        { tenantId, generation },
+        'the control plane goes by another clock: times are forgotten',
+      );
+    },
     onFrozen: (age) => alerts.feedFrozen(tenantId, age),
   });
   const recognitions = loadRecognitions({
@@ -274,9 +285,9 @@ async function startRules(
       log.warn({ tenantId, from, to }, 'the control plane went back in time');
       alerts.feedRewound(tenantId, from, to);
     },
-    onStatement: (statement, counted) => {
+    onStatement: (statement, counted, generation) => {
       named.note(statement);
-      options.onStatement(counted);
+      options.onStatement(counted, generation);
     },
     onAdminHead,
     onFailure: (failure, isNews) => {

@@ -11,10 +11,13 @@ import {
   feedDigest,
 } from '@governance/shared/channel/feed-chain';
 import {
+  type DatedSnapshotEnd,
+  digestStatement,
   type FreshnessStatement,
+  type SignedClock,
   type SignedFreshness,
+  type SignedPresent,
   type SignedRecognition,
-  type SignedSnapshotEnd,
   signStatement,
 } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
@@ -44,6 +47,9 @@ export function createTestFeed(options: {
   let compacted = 0;
   let bundle: { revision: number; digest: string } | null = null;
 
+  /** Of the clock that dates the statements. */
+  let generation = 0;
+
   const head = () => entries.length;
   const digestAt = (seq: number) => digests[seq] ?? '';
 
@@ -68,6 +74,19 @@ export function createTestFeed(options: {
       time: new Date(time).toISOString(),
     });
 
+  /** What names the clock of a statement; nothing for generation 0. */
+  function clockOf(statement: SignedPresent, of = generation): { clock?: SignedClock } {
+    if (of === 0) return {};
+    const clock = signStatement(signer, {
+      type: 'clock',
+      v: 1,
+      tenant_id: options.tenantId,
+      generation: of,
+      statement_digest: digestStatement(statement),
+    });
+    return { clock };
+  }
+
   /** What is valid now, by (kind, key). */
   function valid(): FeedEntry[] {
     const newest = new Map(entries.map((entry) => [`${entry.kind}\n${entry.key}`, entry]));
@@ -82,7 +101,12 @@ export function createTestFeed(options: {
     digestAt,
     statement,
     recognition,
+    clockOf,
     valid,
+    /** As when an operator accepts a clock. */
+    acceptClock(next = generation + 1): void {
+      generation = next;
+    },
     setBundle(next: { revision: number; digest: string }): void {
       bundle = next;
     },
@@ -110,14 +134,16 @@ export function createTestFeed(options: {
         throw new AppError('FEED_RESET');
       }
       const page = entries.slice(cursor, cursor + limit);
+      const signed = statement();
       return {
         entries: page,
         cursor: page.at(-1)?.seq ?? cursor,
         head: head(),
-        statement: statement(),
+        statement: signed,
+        ...clockOf(signed.statement),
       };
     },
-    async *snapshot(): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined> {
+    async *snapshot(): AsyncGenerator<FeedEntry[], DatedSnapshotEnd, undefined> {
       const all = valid();
       const sum = createSnapshotDigest();
       for (const entry of all) sum.add(entry);
@@ -135,7 +161,7 @@ export function createTestFeed(options: {
         await Promise.resolve();
         yield all.slice(at, at + SNAPSHOT_PAGE);
       }
-      return end;
+      return { ...end, ...clockOf(end.statement) };
     },
   };
 }

@@ -11,6 +11,7 @@ import type { RegistrationRequest } from './channels.ts';
 import { FeedEntry } from './facts.ts';
 import {
   SignedAdminHead,
+  SignedClock,
   SignedFreshness,
   SignedRecognition,
   SignedSnapshotEnd,
@@ -50,12 +51,14 @@ export const FeedPageBody = z.object({
   statement: SignedFreshness,
   admin_head: SignedAdminHead.optional(),
   recognition: SignedRecognition.optional(),
+  clock: SignedClock.optional(),
+  recognition_clock: SignedClock.optional(),
 });
 
 /** A line of a snapshot: an entry, or the end. */
 export const SnapshotLine = z.union([
   z.object({ entry: FeedEntry }),
-  z.object({ end: SignedSnapshotEnd }),
+  z.object({ end: SignedSnapshotEnd, clock: SignedClock.optional() }),
 ]);
 export type SnapshotLine = z.infer<typeof SnapshotLine>;
 

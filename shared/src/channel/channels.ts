@@ -14,10 +14,11 @@ import { MAX_PIN_REPORTS, ToolPinReport } from '../mcp/tool-pins.ts';
 import { Epoch, Id, Sha256Hex, Text, Timestamp } from '../text.ts';
 import type { FeedEntry } from './facts.ts';
 import {
+  type DatedSnapshotEnd,
   SignedAdminHead,
+  type SignedClock,
   type SignedFreshness,
   type SignedRecognition,
-  type SignedSnapshotEnd,
 } from './signed-statement.ts';
 
 export interface BundleDownload {
@@ -51,6 +52,10 @@ export interface FeedPage {
   admin_head?: SignedAdminHead | undefined;
   /** That the answer is for this deployment; an older control plane does not send it. */
   recognition?: SignedRecognition | undefined;
+  /** By which clock `statement` is dated; none before one was accepted. */
+  clock?: SignedClock | undefined;
+  /** By which clock `recognition` is dated. */
+  recognition_clock?: SignedClock | undefined;
 }
 
 /**
@@ -213,7 +218,7 @@ export interface ControlPlaneLink {
   /** Pages of everything valid now, without tombstones, by (kind, key); then its signed end. */
   readSnapshot(request: {
     signal: AbortSignal;
-  }): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined>;
+  }): AsyncGenerator<FeedEntry[], DatedSnapshotEnd, undefined>;
   heartbeat(body: Heartbeat): Promise<HeartbeatReceipt>;
   /** Resolves only after the records are committed. Throws AppError BATCH_CONFLICT on a fork. */
   shipBatch(batch: SignedBatch): Promise<BatchReceipt>;

@@ -5,7 +5,7 @@
  * admin chain, so that cutting the chain contradicts what data planes remember, and for which
  * deployment an answer is. Proven by signed-statement.test.ts.
  */
-import { createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPublicKey, hash, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { CodedError } from '../coded-error.ts';
 import { canonicalize } from '../json/canonical-json.ts';
@@ -71,8 +71,29 @@ export const Recognition = z.strictObject({
 });
 export type Recognition = z.infer<typeof Recognition>;
 
+/**
+ * By which of its clocks the control plane dated another statement: the generation rises each time
+ * that the operator accepts an earlier clock (ADR 118). It names the statement, since old ones would
+ * count as of now beside a newer generation. One of its own, since older readers accept no additional
+ * member there; a statement without it is of generation 0.
+ */
+export const ClockStatement = z.strictObject({
+  type: z.literal('clock'),
+  v: z.literal(1),
+  tenant_id: Id,
+  generation: z.int().positive(),
+  /** SHA-256 of the other statement's RFC 8785 bytes. */
+  statement_digest: Sha256Hex,
+});
+export type ClockStatement = z.infer<typeof ClockStatement>;
+
 /** A control plane's statement about the present. */
-export type SignedPresent = FreshnessStatement | SnapshotEnd | AdminHead | Recognition;
+export type SignedPresent =
+  | FreshnessStatement
+  | SnapshotEnd
+  | AdminHead
+  | Recognition
+  | ClockStatement;
 
 /** A statement on the wire. */
 export const Signed = <T extends z.ZodType>(statement: T) =>
@@ -90,6 +111,11 @@ export const SignedAdminHead = Signed(AdminHead);
 export type SignedAdminHead = z.infer<typeof SignedAdminHead>;
 export const SignedRecognition = Signed(Recognition);
 export type SignedRecognition = z.infer<typeof SignedRecognition>;
+export const SignedClock = Signed(ClockStatement);
+export type SignedClock = z.infer<typeof SignedClock>;
+
+/** A snapshot's end, and by which clock it is dated. */
+export type DatedSnapshotEnd = SignedSnapshotEnd & { clock?: SignedClock | undefined };
 
 /** A public Ed25519 JWK with its id. */
 export type StatementKey = PublicJwk & { kid: string };
@@ -137,6 +163,28 @@ export function verifyStatement<T extends SignedPresent>(
     throw new StatementError('statement_wrong_tenant', 'the statement is for another tenant');
   }
   return statement;
+}
+
+/**
+ * The generation of the clock by which a statement is dated; 0 where nothing says so.
+ *
+ * @param statement one that was verified
+ * @throws StatementError where `clock` is not signed, or is about another statement
+ */
+export function readGeneration(
+  statement: SignedPresent,
+  clock: SignedClock | undefined,
+  trust: { tenantId: string; keys: readonly StatementKey[] },
+): number {
+  if (!clock) return 0;
+  const { generation, statement_digest } = verifyStatement(clock, trust);
+  if (statement_digest === digestStatement(statement)) return generation;
+  throw new StatementError('statement_bad_signature', 'the clock is that of another statement');
+}
+
+/** By which a clock's statement names another. */
+export function digestStatement(statement: SignedPresent): string {
+  return hash('sha256', canonicalize(statement));
 }
 
 function isSignedBy(jwk: StatementKey, statement: unknown, signature: string): boolean {

@@ -5,7 +5,7 @@ import { aTenant } from '../../../../tests/support/a-tenant.ts';
 import { testDatabase } from '../../../../tests/support/test-database.ts';
 import { runControlPlaneCommand } from '../../commands.ts';
 import { SYSTEM_ACTOR } from '../database/tenant-scope.ts';
-import { acceptClock, createStandingClock } from './standing-clock.ts';
+import { acceptClock, beginClockGeneration, createStandingClock } from './standing-clock.ts';
 
 const test = await testDatabase();
 const { db, superuser } = test;
@@ -230,7 +230,9 @@ describe('a machine’s clock that is far ahead', () => {
     expect(await runControlPlaneCommand(given, env, out), output.join()).toBe(0);
     expect(output.at(-1)).toContain('it was 2090-01-01T00:00:00.000Z');
     const { rows } = await superuser.query('SELECT newest, generation FROM service_clock');
-    expect(rows).toEqual([{ newest: expect.any(Date), generation: 4 }]);
+    const minutes = Math.floor(began / MINUTE);
+    expect(rows).toEqual([{ newest: expect.any(Date), generation: expect.any(Number) }]);
+    expect(rows[0].generation).toBeGreaterThanOrEqual(minutes);
     expect(rows[0].newest.getTime()).toBeGreaterThanOrEqual(began);
     const records = await superuser.query(
       `SELECT bytes FROM ledger_records WHERE tenant_id = $1 AND type = 'admin_action'`,
@@ -241,12 +243,44 @@ describe('a machine’s clock that is far ahead', () => {
     ]);
   });
 
+  it('has a generation, which rises each time, also above that of a database which was lost', async () => {
+    const one = await aProcess();
+    const other = await aProcess();
+    const accept = () =>
+      db.inPlatform(SYSTEM_ACTOR, async (tx) => void (await acceptClock(tx, new Date(wall))));
+    expect(one.generation()).toBe(0);
+    wall += YEAR;
+    passed += 11 * MINUTE;
+    await one.share();
+    wall -= YEAR;
+    await accept();
+    const time = one.read();
+    expect(one.generation()).toBe(0);
+    await one.share();
+    const first = one.generation();
+    expect([first, one.read()]).toEqual([NOON / MINUTE, wall]);
+    expect(time).toBeGreaterThan(wall);
+    // Two at once: none is lost.
+    await Promise.all([accept(), accept()]);
+    await one.share();
+    expect(one.generation()).toBe(first + 2);
+    // Another process goes on under the generation that it knows, with the time of that.
+    expect(other.generation()).toBe(0);
+
+    await superuser.query('UPDATE service_clock SET generation = 0');
+    pass(10 * MINUTE);
+    await db.inPlatform(SYSTEM_ACTOR, (tx) => beginClockGeneration(tx, new Date(wall)));
+    await one.share();
+    expect(one.generation()).toBeGreaterThan(first + 2);
+    expect((await aProcess()).generation()).toBe(one.generation());
+  });
+
   describe('by a command that does not get to its end', () => {
     const KEPT = '2090-01-01T00:00:00.000Z';
     let tenants: string[];
 
     beforeEach(async () => {
-      await superuser.query('INSERT INTO service_clock (newest) VALUES ($1)', [KEPT]);
+      await superuser.query('INSERT INTO service_clock VALUES (true, $1, 2000000001)', [KEPT]);
       tenants = [(await aTenant(test)).tenantId, (await aTenant(test)).tenantId];
     });
 
@@ -304,7 +338,7 @@ describe('a machine’s clock that is far ahead', () => {
       expect(partly).toMatchObject({ code: 1, isSet: true, told: [tenants[1]] });
       expect(partly.output).toContain("it is not recorded in every tenant's admin chain");
       const { rows } = await superuser.query('SELECT generation FROM service_clock');
-      expect(rows).toEqual([{ generation: 1 }]);
+      expect(rows).toEqual([{ generation: 2_000_000_002 }]);
     });
   });
 

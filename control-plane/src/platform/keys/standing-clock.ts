@@ -142,6 +142,11 @@ export function createStandingClock(options: {
     /** The time by which anything ends here. */
     now: (): Date => new Date(read()),
     /**
+     * Which of the clocks that operators have accepted `now` is: read it in the same turn. It is never
+     * one that the database has not committed.
+     */
+    generation: (): number => generation,
+    /**
      * By which keys begin and end, and what they sign for evidence is dated: never less than what was
      * kept, and nothing of a jump ahead that the machine has not shown for ten minutes. What it was
      * ahead by at the start, by the database's clock too, is no jump: nothing ran meanwhile.
@@ -188,6 +193,30 @@ export async function readKeptClock({ db }: Pick<PlatformTransaction, 'db'>): Pr
   return row?.newest ?? new Date(0);
 }
 
+const MINUTE_MS = 60_000;
+/** The column's type has no more than some 2,147 million. */
+const MAX_MINUTES = 2_000_000_000;
+
+/**
+ * The least number that the next generation has: minutes since 1970, so that it is above those that a
+ * database had which was replaced by its backup. Data planes refuse lower ones.
+ */
+const leastGeneration = (now: Date): number =>
+  Math.min(Math.max(1, Math.floor(now.getTime() / MINUTE_MS)), MAX_MINUTES);
+
+/**
+ * Begins the next generation of the clock, which goes on as it is: data planes let go of the times
+ * that were signed before. For a database that was restored from a backup: they may have met a
+ * generation that it does not know.
+ */
+export async function beginClockGeneration(
+  { db }: Pick<PlatformTransaction, 'db'>,
+  now: Date,
+): Promise<void> {
+  await db.$executeRaw`
+    UPDATE service_clock SET generation = greatest(generation + 1, ${leastGeneration(now)}::int)`;
+}
+
 /**
  * Sets the newest time to the machine's, which all processes take over within a minute: the way out
  * where a clock was far ahead for long. In a tenant's transaction it commits with the tenant's
@@ -204,8 +233,9 @@ export async function acceptClock(
   const [before] = await db.$queryRaw<{ newest: Date }[]>`
     SELECT newest FROM service_clock FOR UPDATE`;
   await db.$executeRaw`
-    INSERT INTO service_clock AS c (newest) VALUES (${now})
-    ON CONFLICT (one) DO UPDATE SET newest = excluded.newest, generation = c.generation + 1`;
+    INSERT INTO service_clock AS c (newest, generation) VALUES (${now}, ${leastGeneration(now)}::int)
+    ON CONFLICT (one) DO UPDATE SET newest = excluded.newest,
+      generation = greatest(c.generation + 1, excluded.generation)`;
   await db.$queryRaw`SELECT set_config('app.platform', 'off', true)`;
   return before?.newest;
 }

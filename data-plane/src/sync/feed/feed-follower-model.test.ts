@@ -109,7 +109,11 @@ it('ends with what is valid after any schedule of changes, compactions, restores
           link,
           replica,
           freshness,
-          recognitions: { note: () => undefined, asOf: (stated) => stated },
+          recognitions: {
+            note: () => undefined,
+            restart: () => undefined,
+            asOf: (stated) => stated,
+          },
           keys: () => [signer.public],
           backlog: () => 0,
           onApplied: () => undefined,

@@ -42,7 +42,7 @@ export interface FeedFollowerOptions extends Omit<FeedStatementsDeps, 'trust'> {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'readFeed' | 'readSnapshot'>;
   replica: Pick<LocalReplica, 'apply' | 'keepStatement' | 'place' | 'beginSnapshot'>;
-  freshness: Pick<Freshness, 'believe' | 'check' | 'verified' | 'answered'>;
+  freshness: Pick<Freshness, 'enter' | 'believe' | 'check' | 'verified' | 'answered'>;
   /** The public keys that may sign statements now. */
   keys: () => readonly StatementKey[];
   /** Records that wait to be shipped. */

@@ -30,12 +30,17 @@ export type Freshness = ReturnType<typeof createFreshness>;
 
 /**
  * @param options.keptMs the newest time known from before, 0 for none
+ * @param options.keptGeneration that of the control plane's clock which signed it, 0 for none
+ * @param options.keepGeneration keeps a later one with the newest time that counts from then on,
+ *   durably and both or neither
  * @param options.onFrozen called once each time that changes begin to be withheld
  */
 export function createFreshness(options: {
   clock: PlaneClock;
   maxAgeMs: number;
   keptMs: number;
+  keptGeneration?: number;
+  keepGeneration?: (generation: number, newestMs: number) => void;
   onFrozen: (ageSeconds: number) => void;
 }) {
   const { clock, maxAgeMs } = options;
@@ -54,12 +59,46 @@ export function createFreshness(options: {
   let furthest = { time: 0, as: 0 };
   /** What the newest one says, where the machine's clock agrees that it is that late. */
   let agreed: number | null = null;
+  let generation = options.keptGeneration ?? 0;
+  /** The clock's shift that the times here have followed, and that when a statement was believed. */
+  let followed = clock.shift();
+  let believedAt = followed;
   if (newest > 0) clock.resume(newest);
 
   const age = () => clock.read() - findNewest();
 
+  /** Another tenant's statement may have moved the clock that all share: ages stay what they were. */
+  function follow(): void {
+    const moved = clock.shift() - followed;
+    if (moved === 0) return;
+    followed += moved;
+    if (newest > 0) newest = Math.max(1, newest + moved);
+    if (awaiting) awaiting.time += moved;
+    forgetAhead();
+  }
+
+  function forgetAhead(): void {
+    jump.end();
+    furthest = { time: 0, as: 0 };
+    agreed = null;
+  }
+
+  function begin(later: number, time: number): void {
+    const base = clock.baseFor(time);
+    const old = newest > 0 ? Math.max(1, Math.floor(base - Math.max(0, age()))) : 0;
+    options.keepGeneration?.(later, old);
+    generation = later;
+    clock.rebase(time, base);
+    followed = clock.shift();
+    newest = old;
+    verified = 0;
+    awaiting = null;
+    forgetAhead();
+  }
+
   /** While both clocks are ahead the age is by what they show; if they stay there, it was right. */
   function findNewest(): number {
+    follow();
     if (agreed === null || clock.isAhead()) return agreed ?? newest;
     if (agreed - clock.settled() <= CLOCK_JUMP_MS) newest = Math.max(newest, agreed);
     agreed = null;
@@ -76,12 +115,31 @@ export function createFreshness(options: {
 
   return {
     /**
+     * Takes the generation of the clock that dated a verified statement. A later one lets go of what
+     * was signed by the clocks before; of these nothing counts from then on.
+     *
+     * @param time what the statement says
+     * @returns whether a later one begins
+     * @throws FeedRefusedError statement_stale for an earlier one
+     */
+    enter: (stated: number, time: number): boolean => {
+      if (stated < generation) {
+        const what = `a statement of the clock ${stated} came after one of ${generation}`;
+        throw new FeedRefusedError('statement_stale', what);
+      }
+      if (stated === generation) return false;
+      begin(stated, time);
+      return true;
+    },
+    /**
      * The time of a verified statement as it counts here. A control plane whose clock jumped ahead
      * for a moment, alone or together with this machine's, must not make all of its later statements
      * look replayed: so one that is far ahead counts as one of now, and the same one again no longer
      * than that.
      */
     believe: (time: number): number => {
+      follow();
+      believedAt = followed;
       const now = Math.floor(clock.settled());
       if (time - now <= CLOCK_JUMP_MS) {
         jump.end();
@@ -117,7 +175,15 @@ export function createFreshness(options: {
      * @param counted the time up to which it counts for this data plane
      * @returns the time to keep durably, null where it is no news
      */
-    verified: (time: number, feedSeq: number, cursor: number, counted = time): number | null => {
+    verified: (
+      stated: number,
+      feedSeq: number,
+      cursor: number,
+      countedAs = stated,
+    ): number | null => {
+      follow();
+      const time = stated + followed - believedAt;
+      const counted = countedAs + followed - believedAt;
       if (time > verified) {
         clock.confirm(time);
         clock.note(time);

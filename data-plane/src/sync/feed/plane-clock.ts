@@ -39,6 +39,8 @@ export function createPlaneClock(options: {
   const jump = createJumpWatch(elapsed);
   /** Since the start, no statement says that the machine's clock is right. */
   let isUnproven = true;
+  /** By how much all that it showed was moved. */
+  let shift = 0;
 
   function setCalm(time: number): number {
     calm = time;
@@ -98,8 +100,16 @@ export function createPlaneClock(options: {
     writeFileDurably(path, `${kept}\n`);
   }
 
+  function keepOrTell(): void {
+    try {
+      keep();
+    } catch (error) {
+      options.onError?.(error);
+    }
+  }
+
   return {
-    /** Unix milliseconds, never less than before. */
+    /** Unix milliseconds, never less than before, but for `confirm` and `rebase`. */
     read,
     /**
      * Unix milliseconds by which a jump ahead counts only once the machine's clock has shown it for
@@ -135,16 +145,34 @@ export function createPlaneClock(options: {
       set(Math.max(wall, time));
       if (settled() > seen) setCalm(seen);
     },
+    /**
+     * Where the clock goes on from, for a statement of a clock that the control plane's operator has
+     * accepted: from its time, or from the machine's where that is not as far.
+     */
+    baseFor: (time: number): number => {
+      const wall = now();
+      return time - wall <= CLOCK_JUMP_MS ? time : wall;
+    },
+    /**
+     * Lets go of the time that it has shown. Where statement and machine disagree, ages and ends are
+     * counted by the later of them until a further statement agrees with the machine.
+     */
+    rebase: (time: number, base: number): void => {
+      const before = read();
+      set(Math.max(base, Math.min(time, before)));
+      setCalm(base);
+      isUnproven = false;
+      shift += read() - before;
+      keepOrTell();
+    },
+    /** What `rebase` has moved it by in all: ages go on as they were. */
+    shift: (): number => shift,
     /** Stores the time durably now. */
     keep,
     /** Stores the time, if the disk takes it: what is left of a stop must not depend on that. */
     stop: (): void => {
       clearInterval(timer);
-      try {
-        keep();
-      } catch (error) {
-        options.onError?.(error);
-      }
+      keepOrTell();
     },
   };
 }

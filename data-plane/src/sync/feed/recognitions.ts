@@ -54,6 +54,10 @@ export function loadRecognitions(options: {
       newest = Math.max(newest, time);
       if (!isGiven) keep(stated);
     },
+    /** Of a clock that the control plane's operator has accepted, none has come yet. */
+    restart: (): void => {
+      newest = 0;
+    },
     /** The time up to which a statement counts here; both Unix milliseconds. */
     asOf: (stated: number): number => (isGiven ? Math.min(stated, newest) : stated),
   };

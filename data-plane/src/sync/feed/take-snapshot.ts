@@ -5,7 +5,11 @@
  */
 import type { ControlPlaneLink } from '@governance/shared/channel/channels';
 import type { FeedEntry } from '@governance/shared/channel/facts';
-import { type StatementKey, verifyStatement } from '@governance/shared/channel/signed-statement';
+import {
+  readGeneration,
+  type StatementKey,
+  verifyStatement,
+} from '@governance/shared/channel/signed-statement';
 import type { LocalReplica } from '../../replica/replica.ts';
 import type { SnapshotStaging } from '../../replica/snapshot-staging.ts';
 import { FeedRefusedError } from '../link/feed-error.ts';
@@ -33,8 +37,8 @@ export async function takeSnapshot(from: {
   tenantId: string;
   link: Pick<ControlPlaneLink, 'readSnapshot'>;
   replica: Pick<LocalReplica, 'place' | 'beginSnapshot'>;
-  freshness: Pick<Freshness, 'believe' | 'check' | 'verified' | 'answered'>;
-  recognitions: Pick<Recognitions, 'asOf'>;
+  freshness: Pick<Freshness, 'enter' | 'believe' | 'check' | 'verified' | 'answered'>;
+  recognitions: Pick<Recognitions, 'asOf' | 'restart'>;
   progress: FeedProgress;
   trust: () => { tenantId: string; keys: readonly StatementKey[] };
   signal: AbortSignal;
@@ -42,7 +46,6 @@ export async function takeSnapshot(from: {
 }): Promise<number> {
   const { tenantId, replica, freshness, progress, snapshotLimits = LIMITS } = from;
   progress.stage = 'snapshot';
-  const before = replica.place(tenantId);
   const staging = replica.beginSnapshot(tenantId);
   const pages = from.link.readSnapshot({ signal: from.signal });
   try {
@@ -58,13 +61,15 @@ export async function takeSnapshot(from: {
     }
     progress.stage = 'verify';
     const end = verifyStatement(next.value, from.trust());
+    const generation = readGeneration(end, next.value.clock, from.trust());
+    if (freshness.enter(generation, Date.parse(end.time))) from.recognitions.restart();
     const stated = freshness.believe(Date.parse(end.time));
     freshness.check(stated);
     check.end(end);
     progress.stage = 'apply';
     const cursor = end.feed_seq;
     const counted = from.recognitions.asOf(stated);
-    const statementMs = Math.max(counted, before.statementMs);
+    const statementMs = Math.max(counted, replica.place(tenantId).statementMs);
     staging.swap({ cursor, digest: end.feed_digest, statementMs });
     freshness.verified(stated, cursor, cursor, counted);
     // A snapshot recognises no data plane: where one is expected, the next page tells how old this is.

@@ -17,7 +17,7 @@ import {
   RegistrationReply,
 } from '@governance/shared/channel/channels';
 import type { FeedEntry } from '@governance/shared/channel/facts';
-import type { SignedSnapshotEnd } from '@governance/shared/channel/signed-statement';
+import type { DatedSnapshotEnd } from '@governance/shared/channel/signed-statement';
 import { AppError } from '@governance/shared/errors';
 import { PayloadReceipt } from '@governance/shared/evidence/event-payload';
 import { LogView } from '@governance/shared/evidence/log-watch';
@@ -204,8 +204,8 @@ export function createControlPlaneLink(options: {
 
 async function* readSnapshot(
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<FeedEntry[], SignedSnapshotEnd, undefined> {
-  let end: SignedSnapshotEnd | null = null;
+): AsyncGenerator<FeedEntry[], DatedSnapshotEnd, undefined> {
+  let end: DatedSnapshotEnd | null = null;
   let page: FeedEntry[] = [];
   let size = 0;
   const lines = readLines(chunks, SNAPSHOT_LINE_BYTES);
@@ -213,7 +213,7 @@ async function* readSnapshot(
     for await (const bytes of lines) {
       if (end) throw new FeedRefusedError('snapshot_malformed', 'something follows the end');
       const line = parseLine(bytes.toString('utf8'));
-      if ('end' in line) end = line.end;
+      if ('end' in line) end = { ...line.end, clock: line.clock };
       else page.push(line.entry);
       size += bytes.length;
       if (page.length >= SNAPSHOT_PAGE.entries || size >= SNAPSHOT_PAGE.bytes) {
