@@ -185,7 +185,8 @@ export function createFreshness(options: {
       const time = stated + followed - believedAt;
       const counted = countedAs + followed - believedAt;
       if (time > verified) {
-        clock.confirm(time);
+        // One that is far ahead agrees with no clock, but counts as of now.
+        if (time !== furthest.as) clock.confirm(time);
         clock.note(time);
         verified = time;
       }
