@@ -32,6 +32,7 @@ function pass(ms: number): void {
 
 /** Between the planes: keeps pages of the feed, and answers with one of them where it is given. */
 const pages: string[] = [];
+const snapshots: string[] = [];
 let instead: string | null = null;
 let replays = 0;
 let cpUrl: string;
@@ -59,6 +60,7 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
   });
   const text = Buffer.from(await answer.arrayBuffer());
   if (isPage && answer.status === 200) pages.push(text.toString());
+  if (url.endsWith('/snapshot')) snapshots.push(text.toString());
   const given = new Map(answer.headers);
   for (const name of ['transfer-encoding', 'content-length', 'connection', 'keep-alive']) {
     given.delete(name);
@@ -125,7 +127,7 @@ async function aTenantWithPlane(name: string) {
   const statementMs = () => running?.core.replica.place(tenantId).statementMs ?? 0;
   const failure = () => running?.core.status().tenants[0]?.feed.failure?.code ?? null;
   const denial = () => running?.core.findDenial(tenantId)?.reason ?? null;
-  return { start, stop, change, setStatus, enforced, statementMs, failure, denial };
+  return { tenantId, start, stop, change, setStatus, enforced, statementMs, failure, denial };
 }
 
 /** The operator's command, and what the service does within a minute. */
@@ -178,6 +180,26 @@ describe('after accept-clock a kill switch is enforced', () => {
     expect(replays).toBeGreaterThan(1);
     await plane.change('/api/v1/admin/killswitch', { lift: true });
     await expect.poll(plane.enforced).toEqual(['active', false]);
+  });
+
+  it('where it has to read a snapshot', { timeout: 60_000 }, async () => {
+    const plane = await aTenantWithPlane('snapshot');
+    shift(2 * DAY);
+    await plane.start();
+    await expect.poll(plane.enforced).toEqual(['active', false]);
+    await plane.stop();
+    shift(-2 * DAY);
+    await accept();
+    await plane.change('/api/v1/admin/killswitch', {});
+    await plane.setStatus('suspended');
+    await test.superuser.query(
+      'UPDATE tenant_heads SET compacted_seq = feed_seq, compacted_digest = feed_digest WHERE tenant_id = $1',
+      [plane.tenantId],
+    );
+    await plane.start();
+    await expect.poll(plane.enforced).toEqual(['suspended', true]);
+    expect(snapshots.at(-1)).toContain('"type":"clock"');
+    await expect.poll(() => [plane.failure(), plane.denial()]).toEqual([null, null]);
   });
 
   it('where it registered while both were ahead', { timeout: 60_000 }, async () => {

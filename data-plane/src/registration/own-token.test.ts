@@ -55,6 +55,18 @@ it('a new token is not refused with the one before it', () => {
   expect(ownToken.isRefused).toBe(false);
 });
 
+it('a statement of an accepted clock lifts it, though those of before were later', () => {
+  expect(ownToken.vouched(time + 86_400_000)).toBe(false);
+  ownToken.refuse('first');
+  expect(ownToken.vouched(time + 1)).toBe(false);
+  // Of no time, as where it recognises nobody.
+  expect(ownToken.vouched(0, 7)).toBe(false);
+  // From before the refusal.
+  expect(ownToken.vouched(time, 7)).toBe(false);
+  expect(ownToken.vouched(time + 1, 7)).toBe(true);
+  expect(ownToken.isRefused).toBe(false);
+});
+
 it('a refusal by a clock that was ahead is lifted by the next statement, and by none of before', () => {
   const day = 86_400_000;
   time += day;
