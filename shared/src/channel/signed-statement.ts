@@ -77,7 +77,7 @@ export type Recognition = z.infer<typeof Recognition>;
  * count as of now beside a newer generation. One of its own, since older readers accept no additional
  * member there; a statement without it is of generation 0.
  */
-export const ClockStatement = z.strictObject({
+const ClockStatement = z.strictObject({
   type: z.literal('clock'),
   v: z.literal(1),
   tenant_id: Id,
