@@ -16,8 +16,8 @@ const MAX_FAILED = 4;
 const MAX_SEEN = 256;
 /** What the TypeScript SDK's server makes of an event that only had an id, when it sends that again. */
 const EMPTY = '{}';
-/** Letters of an event that tell it from another with the same id and length. */
-const COMPARED = 512;
+/** Letters at either end of an event that tell it from another with the same id and length. */
+const COMPARED = 256;
 /** What fits into a header as it is. */
 const EVENT_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 /** 409: the server has not noticed yet that the connection broke. */
@@ -30,7 +30,9 @@ export class SeenEvents {
   /** @returns false where it was there already */
   add(id: string, data: string): boolean {
     // Some servers count anew on each connection: such an event is another, with other content.
-    const known = `${id}\n${data.length}\n${data.slice(0, COMPARED)}`;
+    // The end counts too: some SDKs write the id of the request after the result.
+    const ends = `${data.slice(0, COMPARED)}\n${data.slice(-COMPARED)}`;
+    const known = `${id}\n${data.length}\n${ends}`;
     const key = hash('sha256', known, 'base64');
     const isNew = !this.#seen.delete(key);
     this.#seen.add(key);
