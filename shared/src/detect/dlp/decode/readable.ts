@@ -20,7 +20,7 @@ export function textOfBytes(bytes: Buffer): string | undefined {
   if (signsIn(head) * 10 < head.length * 7) return undefined;
   // A probe may end within a character.
   const text = bytes.toString('utf8').replace(/\ufffd{1,3}$/, '');
-  if (!text.includes(REPLACED)) return isMostlyPrinted(text) ? plain(text) : undefined;
+  if (!text.includes(REPLACED)) return isMostlyPrinted(text) ? strings(text) : undefined;
   return signsOfAscii(bytes) * 10 >= bytes.length * 8 ? plain(bytes.toString('latin1')) : undefined;
 }
 
@@ -106,6 +106,15 @@ function isMostlyPrinted(text: string): boolean {
 }
 
 const plain = (text: string): string => text.replace(CONTROL, '');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it ends a string
+const ENDED = /[\x20-\x7e]{4}\x00/;
+
+/** Zeros may end strings, or stand within a value to hide it: both ways to read them. */
+function strings(text: string): string {
+  const joined = plain(text);
+  return ENDED.test(text) ? `${joined}\n${plain(text.replaceAll('\0', '\n'))}` : joined;
+}
 
 /** UTF-16 of mostly ASCII text: every second byte is a zero. */
 function wideText(bytes: Buffer, head: Buffer): string | undefined {

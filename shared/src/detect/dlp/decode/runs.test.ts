@@ -34,6 +34,9 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   'hex of gzip of PostgreSQL': (text) => `\\x${gzipSync(text).toString('hex')}`,
   'hex of other bytes too': (text) =>
     Buffer.concat([noise(90), Buffer.from(` ${text} `)]).toString('hex'),
+  'hex of strings that a zero ends': (text) => hex(`mode\0${text}\0eu-central-1\0`),
+  'base64 of strings that a zero ends': (text) => base64(`mode\0${text}\0eu-central-1\0`),
+  'hex with a zero within': (text) => hex(`${text.slice(0, 6)}\0${text.slice(6)}`),
   'hex in lines': (text) => wrapped(hex(`${LONG}${text}`), 32, '\n'),
   'base64 in short lines': (text) => wrapped(base64(text), 16, '\n'),
   'base64 in lines of 20': (text) => wrapped(base64(`the key: ${text}`), 20, '\n'),
