@@ -149,3 +149,30 @@ describe('EventReader', () => {
     ]);
   });
 });
+
+it('keeps no more of an id than shows that it cannot be used', () => {
+  const ids: (string | undefined)[] = [];
+  const unexpected = () => expect.unreachable();
+  const reader = new EventReader(100_000, {
+    onEvent: (_data, id) => void ids.push(id),
+    onRetry: unexpected,
+    onTooLarge: unexpected,
+    onMalformed: unexpected,
+  });
+  for (const id of ['x'.repeat(1024), 'x'.repeat(90_000)]) {
+    reader.push(Buffer.from(`id: ${id}\ndata: 1\n\n`));
+  }
+  expect(ids.map((id) => id?.length)).toEqual([1024, 1025]);
+});
+
+it.each(['', 'NaN', '-1', '1e3', '0x10', '٣', '1'.repeat(17)])('a retry of %j is none', (text) => {
+  const retries: number[] = [];
+  const reader = new EventReader(1000, {
+    onEvent: () => undefined,
+    onRetry: (ms) => void retries.push(ms),
+    onTooLarge: () => undefined,
+    onMalformed: () => undefined,
+  });
+  reader.push(Buffer.from(`retry: ${text}\ndata: 1\n\n`));
+  expect(retries).toEqual([]);
+});

@@ -29,6 +29,8 @@ const MAX_LINES = 1_024;
 const MAX_NAME = 5;
 /** Bytes of a type that are kept: it is compared with a short one. */
 const MAX_TYPE = 64;
+/** Bytes of an id that are kept: one more than any that can be used, so that it stays unfit. */
+const MAX_ID = 1_025;
 const RETRY = /^\d{1,15}$/;
 
 export class EventReader {
@@ -132,7 +134,7 @@ export class EventReader {
   #readId(value: Buffer): void {
     // Not reported, and no error of the event.
     if (value.includes(0) || !isUtf8(value)) return;
-    this.#id = value.toString('utf8');
+    this.#id = value.toString('utf8', 0, MAX_ID);
   }
 
   #dispatch(): void {

@@ -55,3 +55,18 @@ it('only what may pass is tried again', () => {
   const final = [400, 401, 403, 404, 405, 410].map((status) => tried(status));
   expect([...final, tried(0, 'ineligible'), tried(0, 'refused')]).not.toContain(true);
 });
+
+it('is resumed after a second at least once it was resumed often, until the stream is another', () => {
+  const point = new ResumePoint(new SeenEvents());
+  const delays = Array.from({ length: 10 }, () => {
+    point.opened();
+    point.setRetry(0);
+    return point.delayMs;
+  });
+  expect(delays).toEqual([...Array(8).fill(50), 1000, 1000]);
+  point.setRetry(5000);
+  expect(point.delayMs).toBe(5000);
+  point.reset();
+  point.setRetry(0);
+  expect(point.delayMs).toBe(50);
+});

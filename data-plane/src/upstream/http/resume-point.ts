@@ -10,6 +10,8 @@ import type { UpstreamFailure } from '../upstream.ts';
 const RESUME_MS = 1000;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 3_600_000;
+/** Connections of a stream that a server may have sooner than a second after the one before. */
+const MAX_QUICK = 8;
 /** Attempts in a row that fail for the moment; the delay is doubled after each. */
 const MAX_FAILED = 4;
 /** Events of a session that are remembered. */
@@ -54,6 +56,7 @@ export class ResumePoint {
   readonly #seen: SeenEvents;
   #retryMs: number | null = null;
   #failed = 0;
+  #connections = 0;
   /** The event after which the stream is resumed; null where it cannot be. */
   lastEventId: string | null = null;
 
@@ -73,7 +76,9 @@ export class ResumePoint {
 
   /** Milliseconds until it is resumed. */
   get delayMs(): number {
-    const own = this.#failed === 0 && this.#retryMs !== null ? 0 : RESUME_MS * 2 ** this.#failed;
+    // A server that ends each connection at once would be asked 20 times a second.
+    const isQuick = this.#retryMs !== null && this.#connections <= MAX_QUICK;
+    const own = this.#failed === 0 && isQuick ? 0 : RESUME_MS * 2 ** this.#failed;
     return Math.max(this.retryMs, own);
   }
 
@@ -93,6 +98,7 @@ export class ResumePoint {
   /** A connection for it was opened. */
   opened(): void {
     this.#failed = 0;
+    this.#connections += 1;
   }
 
   /** One could not be. @returns whether to try again */
@@ -105,5 +111,6 @@ export class ResumePoint {
     this.lastEventId = null;
     this.#retryMs = null;
     this.#failed = 0;
+    this.#connections = 0;
   }
 }

@@ -216,6 +216,15 @@ it('is not fetched immediately, whatever the server says', async () => {
   expect(resumptions.length).toBeLessThanOrEqual(20);
 });
 
+it('is fetched ever more seldom from a server that ends each stream at once', async () => {
+  await session.close();
+  session = openSession(2000);
+  rest = () => ':nothing\n\n';
+  retry = '0';
+  await expect(call().answer).rejects.toEqual(failure('timeout'));
+  expect(resumptions.length).toBeLessThanOrEqual(11);
+});
+
 it('is given up in time, however late the server wants to be asked, and its client waits no longer', async () => {
   retry = '99999999999';
   const { answer, paused } = call();
