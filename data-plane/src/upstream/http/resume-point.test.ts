@@ -70,3 +70,12 @@ it('is resumed after a second at least once it was resumed often, until the stre
   point.setRetry(0);
   expect(point.delayMs).toBe(50);
 });
+
+it('that a list has changed is heard each time, since ids may begin anew', () => {
+  const point = new ResumePoint(new SeenEvents());
+  const text = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
+  expect(point.take('1', text, false)).toBe(true);
+  expect(point.take('1', text, true)).toBe(true);
+  const question = JSON.stringify({ id: 1, method: 'elicitation/create', params: { text } });
+  expect([point.take('2', question, true), point.take('2', question, true)]).toEqual([true, false]);
+});

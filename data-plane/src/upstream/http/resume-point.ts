@@ -20,6 +20,8 @@ const MAX_SEEN = 256;
 const EMPTY = '{}';
 /** Letters at either end of an event that tell it from another with the same id and length. */
 const COMPARED = 256;
+/** Says nothing that could be done twice; one that is lost leaves an old list. It is short. */
+const LIST_CHANGED = /"method": ?"notifications\/[a-z]{1,16}\/list_changed"/;
 /** What fits into a header as it is. */
 const EVENT_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
 /** 409: the server has not noticed yet that the connection broke. */
@@ -87,7 +89,8 @@ export class ResumePoint {
     // Without a usable id, what came before it would come again.
     this.lastEventId = EVENT_ID.test(id) ? id : null;
     const isNew = data === '' || this.#seen.add(id, data);
-    return !isResumed || (isNew && data !== EMPTY);
+    if (!isResumed) return true;
+    return (isNew && data !== EMPTY) || (data.length <= COMPARED && LIST_CHANGED.test(data));
   }
 
   /** The server wants it to be resumed after this time. */

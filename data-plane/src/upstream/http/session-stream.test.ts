@@ -351,3 +351,41 @@ it('an event of nothing but an id is where it is resumed', async () => {
   await expect(one?.result).resolves.toMatchObject(DONE);
   expect(resumptions()).toEqual([undefined, '3']);
 });
+
+it('a server that ends each connection at once is asked ever more seldom', async () => {
+  const [one] = await waiting(1);
+  stream?.write('retry: 0\n\n');
+  onGet = (_id, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(':nothing\n\n');
+    return true;
+  };
+  stream?.end();
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  expect(resumptions().length).toBeGreaterThan(3);
+  expect(resumptions().length).toBeLessThanOrEqual(11);
+  onGet = () => false;
+  answer(accepted[0] as Accepted);
+  await expect(one?.result).resolves.toMatchObject(DONE);
+});
+
+it('the time of the call ends it also where a resumed stream dribbles, and of two answers the first counts', async () => {
+  await session.close();
+  timeoutMs = 3000;
+  session = openSession();
+  const [one, two] = await waiting(2);
+  let dribble: NodeJS.Timeout | undefined;
+  onGet = (_id, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const first = { jsonrpc: '2.0', id: accepted[1]?.id, result: { content: [{ text: 'done' }] } };
+    const again = { ...first, result: { content: [{ text: 'other' }] } };
+    response.write([first, again].map((m) => `data: ${JSON.stringify(m)}\n\n`).join(''));
+    response.write('id: 9\ndata: {"jsonrpc":"2.0","id":');
+    dribble = setInterval(() => response.write(' '), 20);
+    return true;
+  };
+  stream?.end();
+  await expect(two?.result).resolves.toMatchObject(DONE);
+  await expect(one?.result).rejects.toMatchObject({ kind: 'timeout' });
+  clearInterval(dribble);
+  expect(session.pending).toBe(0);
+});
