@@ -193,6 +193,25 @@ describe('a later generation', () => {
     expect(other.findDenial()).toMatch('its rules are too old');
   });
 
+  it('permits a tenant nothing whose kept time is of before, once another has put the clock right', () => {
+    beAhead();
+    const keptMs = clock.read();
+    feed.acceptClock(7);
+    take(aPage());
+    pass(MINUTE);
+    restart();
+    const other = createFreshness({ clock, maxAgeMs: DAY, keptMs, onFrozen: () => undefined });
+    expect(clock.read()).toBeGreaterThanOrEqual(keptMs);
+    take(aPage());
+    expect(clock.read()).toBe(wall);
+    expect(other.findDenial()).toMatch('its rules are too old');
+    expect(other.status().state).toBe('stale');
+    expect(other.enter(7, wall)).toBe(true);
+    expect(other.findDenial()).toMatch('its rules are too old');
+    expect(other.verified(other.believe(wall), 0, 0)).toBe(wall);
+    expect(other.findDenial()).toBeNull();
+  });
+
   it('recognises nobody by what was signed before', () => {
     take(aPage({ isOwn: true }));
     wall += 2 * DAY;

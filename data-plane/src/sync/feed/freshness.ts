@@ -65,7 +65,15 @@ export function createFreshness(options: {
   let believedAt = followed;
   if (newest > 0) clock.resume(newest);
 
-  const age = () => clock.read() - findNewest();
+  /**
+   * A time far ahead of the clock was kept while that was ahead, and another tenant's statement has
+   * put it right since: how old it is nobody knows, so it is as old as can be.
+   */
+  function age(): number {
+    const time = clock.read();
+    const since = time - findNewest();
+    return since < -CLOCK_JUMP_MS ? time : since;
+  }
 
   /** Another tenant's statement may have moved the clock that all share: ages stay what they were. */
   function follow(): void {
