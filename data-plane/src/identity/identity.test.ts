@@ -89,7 +89,9 @@ describe('sealed texts', () => {
     expect(identity.openSealedNow(jwe)).toBe('sécret');
     const other = loadIdentity(mkdtempSync(join(dataDir, 'other-')));
     await expect(other.openSealed(jwe)).rejects.toThrow();
-    await expect(identity.openSealed(`${jwe.slice(0, -2)}AA`)).rejects.toThrow();
+    // Its tag may end with any letters, 'AA' too.
+    const otherEnd = jwe.at(-2) === 'A' ? 'BA' : 'AA';
+    await expect(identity.openSealed(`${jwe.slice(0, -2)}${otherEnd}`)).rejects.toThrow();
     await expect(identity.openSealed('a.b.c')).rejects.toThrow();
   });
 
