@@ -89,7 +89,7 @@ corrected by an author's texts are what to expect of texts by others (goal 95 % 
 | eighteenth | 382 | 191 | 95.8 % | 96.3 % | 99.0 % at 99.0 % |
 | nineteenth, two thirds of whose texts are ordinary | 448 | 146 | 95.2 % | 90.8 % | 99.3 % at 99.3 % |
 | twentieth | 400 | 200 | 99.0 % | 97.5 % | 100 % at 98.5 % |
-| twenty-first | 300 | 150 | 99.3 % | 100 % | 99.3 % at 100 % |
+| twenty-first | 300 | 150 | 99.3 % | 100 % | 100 % at 100 % |
 
 Each author knows families of keys, notations and national ids that were not thought of before. Lines of
 password files are reported, though some authors count hashes as nothing sensitive; so are numbers of

@@ -21,11 +21,7 @@ import {
 } from './platform/database/tenant-scope.ts';
 import { createServiceKeys } from './platform/keys/keys.ts';
 import { createMasterKey } from './platform/keys/master-key.ts';
-import {
-  acceptClock,
-  beginClockGeneration,
-  readKeptClock,
-} from './platform/keys/standing-clock.ts';
+import { acceptClock, readKeptClock } from './platform/keys/standing-clock.ts';
 import { findMasterKey, masterKeyPath } from './platform/keys/stored-master-key.ts';
 import { startEmbeddedPostgres } from './platform/postgres/embedded-postgres.ts';
 import { CREDENTIALS_FILE } from './platform/postgres/postgres-folder.ts';
@@ -127,8 +123,6 @@ function announce(env: NodeJS.ProcessEnv, reason: string, out: CommandOutput): P
     const kept = await db.inPlatform(SYSTEM_ACTOR, readKeptClock);
     const now = () => new Date(Math.max(Date.now(), kept.getTime()));
     const signer = await findSigner(db, env, now);
-    // Data planes may have met a later generation of the clock than the backup has: they refuse it.
-    await db.inPlatform(SYSTEM_ACTOR, (tx) => beginClockGeneration(tx, now()));
     out.log(`announcing to the database of ${place}:`);
     let failed = 0;
     const restore = { reason, operator: userInfo().username, signer, now };

@@ -10,6 +10,7 @@ import { CONTROL_PLANE_RESTORED } from '../chain/admin-facts.ts';
 import { beginLogEpoch, type LogEpochSigner } from '../evidence/begin-log-epoch.ts';
 import { forEachTenant } from '../platform/database/each-tenant.ts';
 import type { TenantDatabase, TenantTransaction } from '../platform/database/tenant-scope.ts';
+import { beginClockGeneration } from '../platform/keys/standing-clock.ts';
 
 export interface AnnouncedRestore {
   tenantId: string;
@@ -38,7 +39,8 @@ export interface RestoreToAnnounce {
 }
 
 /**
- * One transaction per tenant: record and epoch commit together.
+ * One transaction per tenant: record and epoch commit together, and the first one's with the next
+ * generation of the clock, since data planes may have met a later one than the backup has.
  *
  * @throws the first failure, after all tenants were tried
  */
@@ -46,9 +48,11 @@ export async function announceRestore(
   db: Pick<TenantDatabase, 'inTenant' | 'inPlatform'>,
   announced: RestoreToAnnounce,
 ): Promise<void> {
+  let isFirst = true;
   await forEachTenant(db, new AbortController().signal, async (tenantId) => {
     try {
-      const restore = await announceTo(db, tenantId, announced);
+      const restore = await announceTo(db, tenantId, announced, isFirst);
+      isFirst = false;
       announced.onAnnounced?.(restore);
     } catch (error) {
       announced.onFailed?.(tenantId, error);
@@ -61,9 +65,11 @@ function announceTo(
   db: Pick<TenantDatabase, 'inTenant'>,
   tenantId: string,
   { reason, operator, signer, now }: RestoreToAnnounce,
+  isFirst: boolean,
 ): Promise<AnnouncedRestore> {
   const actor = { id: 'local-operator', username: operator, role: 'system' as const };
   return db.inTenant({ tenantId, actor }, async (tx) => {
+    if (isFirst) await beginClockGeneration(tx, now());
     const logEpoch = await beginLogEpoch(tx, signer, now());
     const found = { tenantId, restored: await readHead(tx), lost: await findLost(tx), logEpoch };
     tx.audit.append({

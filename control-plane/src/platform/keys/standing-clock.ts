@@ -207,14 +207,17 @@ const leastGeneration = (now: Date): number =>
 /**
  * Begins the next generation of the clock, which goes on as it is: data planes let go of the times
  * that were signed before. For a database that was restored from a backup: they may have met a
- * generation that it does not know.
+ * generation that it does not know. In a tenant's transaction it commits with the tenant's record.
  */
 export async function beginClockGeneration(
   { db }: Pick<PlatformTransaction, 'db'>,
   now: Date,
 ): Promise<void> {
+  // The clock is no tenant's.
+  await db.$queryRaw`SELECT set_config('app.platform', 'on', true)`;
   await db.$executeRaw`
     UPDATE service_clock SET generation = greatest(generation + 1, ${leastGeneration(now)}::int)`;
+  await db.$queryRaw`SELECT set_config('app.platform', 'off', true)`;
 }
 
 /**
